@@ -1,0 +1,1 @@
+//! Ids, states, policies, durations: the plain data every other crate speaks in.

@@ -1,0 +1,1 @@
+//! Outside tests of the workflow language.

@@ -1,0 +1,1 @@
+//! Nothing lives here: the checks are in `it/`.
