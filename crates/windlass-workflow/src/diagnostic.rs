@@ -64,6 +64,13 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
     /// Renders `FILE:LINE:COL: error[code]: message` with the help on a second line.
     pub fn render<'a>(&'a self, file: &'a str) -> impl fmt::Display + 'a {
         Rendered { file, diagnostic: self }
@@ -114,6 +121,7 @@ impl TextError {
     }
 
     /// Adds what to do about it.
+    #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self

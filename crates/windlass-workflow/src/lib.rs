@@ -6,3 +6,4 @@
 
 pub mod codes;
 pub mod diagnostic;
+pub mod layout;

@@ -1,1 +1,9 @@
 //! Outside tests of the workflow language.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "these are tests: they read files, start shells, and clippy knows unwrap only in marked functions"
+)]
+
