@@ -5,5 +5,6 @@
 //! randomness, and nothing depends on the order of a hash map.
 
 pub mod codes;
+pub mod cron;
 pub mod diagnostic;
 pub mod layout;

@@ -7,3 +7,5 @@
     reason = "these are tests: they read files, start shells, and clippy knows unwrap only in marked functions"
 )]
 
+mod cron;
+mod cron_peer;
