@@ -7,4 +7,6 @@
 pub mod codes;
 pub mod cron;
 pub mod diagnostic;
+pub mod expr;
 pub mod layout;
+pub mod template;

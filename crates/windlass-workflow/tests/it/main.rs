@@ -9,3 +9,5 @@
 
 mod cron;
 mod cron_peer;
+mod expr;
+mod pages;
