@@ -9,4 +9,5 @@ pub mod cron;
 pub mod diagnostic;
 pub mod expr;
 pub mod layout;
+pub mod script;
 pub mod template;

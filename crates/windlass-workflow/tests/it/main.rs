@@ -11,3 +11,4 @@ mod cron;
 mod cron_peer;
 mod expr;
 mod pages;
+mod script;
