@@ -10,5 +10,7 @@
 mod cron;
 mod cron_peer;
 mod expr;
+mod hostile;
 mod pages;
+mod reference;
 mod script;

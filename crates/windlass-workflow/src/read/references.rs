@@ -1,0 +1,281 @@
+//! Resolves the names that tasks use for each other, and builds the graph.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use windlass_model::Name;
+use windlass_model::policy::Retries;
+
+use super::report::{Report, shorten};
+use super::tasks::TaskDraft;
+use super::work::{Draft, Named};
+use crate::codes::Code;
+use crate::definition::{Case, Graph, Switch, Task, TaskIndex, Work};
+use crate::diagnostic::{Diagnostic, Severity, Span, did_you_mean};
+
+/// The most dependencies in one workflow.
+const MAX_DEPENDENCIES: usize = 1_000_000;
+
+/// Everything that is named in this file.
+struct Names<'a> {
+    drafts: &'a [Option<TaskDraft>],
+    /// Every key under `tasks:` and `finally:`, also of tasks that are wrong themselves.
+    ids: BTreeMap<&'a str, TaskIndex>,
+}
+
+/// One task waits for another, and where the file says so.
+struct Wish {
+    task: TaskIndex,
+    on: TaskIndex,
+    span: Option<Span>,
+    path: String,
+}
+
+/// The tasks and their graph. `ids` are the keys of both sections in the order of `drafts`.
+pub fn resolve(
+    report: &mut Report,
+    drafts: Vec<Option<TaskDraft>>,
+    ids: &[Arc<str>],
+    finally_count: usize,
+) -> Option<(Vec<Task>, Graph)> {
+    let ordinary_count = ids.len() - finally_count;
+    let mut names = Names { drafts: &drafts, ids: BTreeMap::new() };
+    for (position, id) in ids.iter().enumerate() {
+        if names.ids.insert(id, TaskIndex(position as u32)).is_some() {
+            duplicate(report, &drafts[position], id);
+        }
+    }
+    let wishes = names.wishes(report, ordinary_count);
+    let edges: BTreeSet<_> = wishes.iter().map(|wish| (wish.task, wish.on)).collect();
+    if edges.len() > MAX_DEPENDENCIES {
+        let message = format!("{} dependencies; a workflow has at most {MAX_DEPENDENCIES}", edges.len());
+        report.error(Code::TooManyTasks, None, message, None);
+        return None;
+    }
+    let graph = match Graph::new(ids.len(), &edges) {
+        Ok(graph) => graph,
+        Err(cycles) => {
+            for cycle in cycles {
+                tell_cycle(report, &cycle.0, &wishes, ids);
+            }
+            return None;
+        }
+    };
+    check_gangs(report, &drafts, &graph);
+    let by_id: BTreeMap<String, TaskIndex> =
+        ids.iter().enumerate().map(|(position, id)| (id.to_string(), TaskIndex(position as u32))).collect();
+    let tasks: Option<Vec<Task>> = drafts.into_iter().map(|draft| Some(finish(draft?, &by_id))).collect();
+    Some((tasks?, graph))
+}
+
+impl Names<'_> {
+    fn wishes(&self, report: &mut Report, ordinary_count: usize) -> Vec<Wish> {
+        let mut wishes = Vec::new();
+        for (position, draft) in self.drafts.iter().enumerate() {
+            let Some(draft) = draft else { continue };
+            let task = TaskIndex(position as u32);
+            for named in &draft.depends_on {
+                let Some(on) = self.find(report, named) else { continue };
+                let other_section = (on.position() >= ordinary_count) != draft.finally;
+                if other_section {
+                    wrong_section(report, draft, named);
+                    continue;
+                }
+                wishes.push(Wish { task, on, span: named.span, path: named.path.clone() });
+            }
+            for read in &draft.reads {
+                let named =
+                    Named { task: read.task.as_str().into(), span: read.span, path: read.path.clone() };
+                let Some(on) = self.find(report, &named) else { continue };
+                match (draft.finally, on.position() >= ordinary_count) {
+                    // What `finally` reads of ordinary tasks is there when it starts.
+                    (true, false) => {}
+                    (false, true) => wrong_section(report, draft, &named),
+                    (true, true) | (false, false) => {
+                        wishes.push(Wish { task, on, span: read.span, path: read.path.clone() });
+                    }
+                }
+            }
+            if let Draft::Switch(switch) = &draft.work {
+                let branches = switch.cases.iter().map(|(_, then)| then).chain([&switch.default]);
+                for named in branches.flatten() {
+                    let Some(branch) = self.find(report, named) else { continue };
+                    if (branch.position() >= ordinary_count) != draft.finally {
+                        wrong_section(report, draft, named);
+                        continue;
+                    }
+                    wishes.push(Wish { task: branch, on: task, span: named.span, path: named.path.clone() });
+                }
+            }
+        }
+        wishes
+    }
+
+    fn find(&self, report: &mut Report, named: &Named) -> Option<TaskIndex> {
+        if let Some(index) = self.ids.get(&*named.task) {
+            return Some(*index);
+        }
+        let help = did_you_mean(&named.task, self.ids.keys().copied());
+        let message = format!("unknown task `{}`", shorten(&named.task));
+        report.push(complaint(Code::UnknownReference, named.span, &named.path, message, help));
+        None
+    }
+}
+
+fn duplicate(report: &mut Report, draft: &Option<TaskDraft>, id: &str) {
+    let span = draft.as_ref().and_then(|draft| draft.span);
+    let message = format!("`{}` is the name of a task and of a task in `finally`", shorten(id));
+    let help = Some("give one of them another name".into());
+    report.push(complaint(Code::DuplicateName, span, &format!("finally.{id}"), message, help));
+}
+
+fn wrong_section(report: &mut Report, draft: &TaskDraft, named: &Named) {
+    let (message, help) = if draft.finally {
+        (
+            format!("`{}` is not in `finally`", named.task),
+            "tasks of `finally` start when all others are done; remove the dependency",
+        )
+    } else {
+        (
+            format!("`{}` is in `finally`, which starts when all other tasks are done", named.task),
+            "move it to `tasks`, or remove the dependency",
+        )
+    };
+    report.push(complaint(Code::UnknownReference, named.span, &named.path, message, Some(help.into())));
+}
+
+/// Tells a circle as a path, at the dependency that its first task has on its second.
+fn tell_cycle(report: &mut Report, cycle: &[TaskIndex], wishes: &[Wish], ids: &[Arc<str>]) {
+    /// A longer path is cut in the middle.
+    const SHOWN: usize = 20;
+    let (Some(first), Some(last)) = (cycle.first(), cycle.last()) else { return };
+    let second = cycle.get(1).unwrap_or(first);
+    let name = |task: &TaskIndex| ids[task.position()].to_string();
+    let mut path: Vec<String> = cycle.iter().take(SHOWN).map(name).collect();
+    if cycle.len() > SHOWN {
+        path.push(format!("… {} more …", cycle.len() - SHOWN));
+        path.push(name(last));
+    }
+    path.push(name(first));
+    let message = if cycle.len() == 1 {
+        format!("the task depends on itself: {}", path.join(" → "))
+    } else {
+        format!("the tasks depend on each other in a circle: {}", path.join(" → "))
+    };
+    let wish = wishes.iter().find(|wish| wish.task == *first && wish.on == *second);
+    let (span, place) = wish.map_or((None, String::new()), |wish| (wish.span, wish.path.clone()));
+    let help = Some("remove one of these dependencies".into());
+    report.push(complaint(Code::Cycle, span, &place, message, help));
+}
+
+/// A gang has at least two members, and none waits for another.
+fn check_gangs(report: &mut Report, drafts: &[Option<TaskDraft>], graph: &Graph) {
+    let mut gangs: BTreeMap<&Name, Vec<TaskIndex>> = BTreeMap::new();
+    for (position, draft) in drafts.iter().enumerate() {
+        if let Some((draft, gang)) = draft.as_ref().and_then(|draft| Some((draft, draft.gang.as_ref()?))) {
+            if draft.foreach.is_some() {
+                let message = "a task with `foreach` cannot be in a gang";
+                report.push(complaint(Code::BadGang, draft.span, draft.id.as_str(), message.into(), None));
+            }
+            gangs.entry(gang).or_default().push(TaskIndex(position as u32));
+        }
+    }
+    let mut place_in_order = vec![0; drafts.len()];
+    for (place, task) in graph.order().iter().enumerate() {
+        place_in_order[task.position()] = place;
+    }
+    for (gang, members) in gangs {
+        let draft = |task: TaskIndex| drafts[task.position()].as_ref();
+        let Some(first) = members.first().and_then(|member| draft(*member)) else { continue };
+        let tell = |report: &mut Report, draft: &TaskDraft, message: String, help: Option<String>| {
+            report.push(complaint(Code::BadGang, draft.span, draft.id.as_str(), message, help));
+        };
+        if members.len() == 1 {
+            let message = format!("the gang `{gang}` has a single member");
+            tell(report, first, message, Some("give another task the same `gang`".into()));
+        }
+        if members.iter().filter_map(|member| draft(*member)).any(|draft| draft.finally != first.finally) {
+            tell(report, first, format!("the gang `{gang}` has members in `tasks` and in `finally`"), None);
+        }
+        if let Some((waits, on)) = dependent_members(graph, &members, &place_in_order)
+            && let (Some(waits), Some(on)) = (draft(waits), draft(on))
+        {
+            let message = format!(
+                "in the gang `{gang}`, `{}` depends on `{}`: they cannot start together",
+                waits.id, on.id
+            );
+            tell(report, waits, message, None);
+        }
+    }
+}
+
+/// Two members of which one depends on the other, if there are such.
+fn dependent_members(
+    graph: &Graph,
+    members: &[TaskIndex],
+    place: &[usize],
+) -> Option<(TaskIndex, TaskIndex)> {
+    // Walks down from all members at once, and never past the last of them in topological order.
+    let last = members.iter().map(|member| place[member.position()]).max()?;
+    let mut reached: BTreeMap<TaskIndex, TaskIndex> = BTreeMap::new();
+    let mut open: Vec<(TaskIndex, TaskIndex)> = members.iter().map(|member| (*member, *member)).collect();
+    while let Some((task, from)) = open.pop() {
+        for next in graph.dependents(task) {
+            if members.contains(next) {
+                return Some((*next, from));
+            }
+            if place[next.position()] < last && reached.insert(*next, from).is_none() {
+                open.push((*next, from));
+            }
+        }
+    }
+    None
+}
+
+fn finish(draft: TaskDraft, by_id: &BTreeMap<String, TaskIndex>) -> Task {
+    let indexes = |named: &[Named]| -> Vec<TaskIndex> {
+        let mut found: Vec<_> = named.iter().filter_map(|named| by_id.get(&*named.task).copied()).collect();
+        let mut seen = BTreeSet::new();
+        found.retain(|index| seen.insert(*index));
+        found
+    };
+    let depends_on = indexes(&draft.depends_on);
+    let work = match draft.work {
+        Draft::Work(work) => work,
+        Draft::Switch(switch) => Work::Switch(Switch {
+            cases: switch.cases.into_iter().map(|(when, then)| Case { when, then: indexes(&then) }).collect(),
+            default: indexes(&switch.default),
+        }),
+    };
+    let settings = draft.settings;
+    Task {
+        id: draft.id,
+        description: draft.description,
+        work,
+        depends_on,
+        trigger: draft.trigger,
+        when: draft.when,
+        foreach: draft.foreach,
+        env: draft.env,
+        retries: settings.retries.unwrap_or(Retries::NONE),
+        timeout: settings.timeout,
+        on_worker_lost: settings.on_worker_lost.unwrap_or_default(),
+        orphan_timeout: settings.orphan_timeout,
+        group: settings.group,
+        worker_labels: settings.worker_labels.unwrap_or_default(),
+        pool: settings.pool,
+        resources: settings.resources.unwrap_or_default(),
+        priority: settings.priority.unwrap_or_default(),
+        gang: draft.gang,
+    }
+}
+
+fn complaint(
+    code: Code,
+    span: Option<Span>,
+    path: &str,
+    message: String,
+    help: Option<String>,
+) -> Diagnostic {
+    Diagnostic { code, severity: Severity::Error, span, path: path.to_owned(), message, help }
+}

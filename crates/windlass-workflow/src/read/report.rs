@@ -1,0 +1,162 @@
+//! Collects complaints while the reader goes on.
+
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Severity, Span, TextError, did_you_mean};
+use crate::tree::{Kind, Node, Value};
+
+/// The most complaints about one file; more help nobody.
+const MAX_DIAGNOSTICS: usize = 100;
+
+/// One step of the path to a value.
+#[derive(Clone, Debug)]
+enum Step {
+    Key(Arc<str>),
+    Index(usize),
+}
+
+/// The complaints so far, and where in the document the reader is.
+pub struct Report {
+    diagnostics: Vec<Diagnostic>,
+    path: Vec<Step>,
+    more: usize,
+}
+
+impl Report {
+    pub fn new(diagnostics: Vec<Diagnostic>) -> Report {
+        Report { diagnostics, path: Vec::new(), more: 0 }
+    }
+
+    /// Every complaint, in the order of the file.
+    pub fn finish(mut self) -> Vec<Diagnostic> {
+        self.diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| span.start));
+        if let Some(last) = self.diagnostics.last_mut().filter(|_| self.more > 0) {
+            let more = format!("{} more complaints follow; mend these first", self.more);
+            last.help = Some(last.help.take().map_or(more.clone(), |help| format!("{help}\n  {more}")));
+        }
+        self.diagnostics
+    }
+
+    /// Reads something below `key`.
+    pub fn at_key<T>(&mut self, key: &Arc<str>, read: impl FnOnce(&mut Report) -> T) -> T {
+        self.below(Step::Key(Arc::clone(key)), read)
+    }
+
+    /// Reads something below the item of that index.
+    pub fn at_index<T>(&mut self, index: usize, read: impl FnOnce(&mut Report) -> T) -> T {
+        self.below(Step::Index(index), read)
+    }
+
+    fn below<T>(&mut self, step: Step, read: impl FnOnce(&mut Report) -> T) -> T {
+        self.path.push(step);
+        let result = read(self);
+        self.path.pop();
+        result
+    }
+
+    /// Where the reader is, as a person would write it: `tasks.extract.retries`.
+    pub fn path(&self) -> String {
+        let mut text = String::new();
+        for step in &self.path {
+            // Writing to a string cannot fail.
+            let _ = match step {
+                Step::Key(key) if text.is_empty() => write!(text, "{key}"),
+                Step::Key(key) => write!(text, ".{key}"),
+                Step::Index(index) => write!(text, "[{index}]"),
+            };
+        }
+        text
+    }
+
+    /// Complains about `span`.
+    pub fn error(
+        &mut self,
+        code: Code,
+        span: Option<Span>,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) {
+        let path = self.path();
+        self.push(Diagnostic { code, severity: Severity::Error, span, path, message: message.into(), help });
+    }
+
+    /// Complains about something that is probably not meant.
+    pub fn warning(
+        &mut self,
+        code: Code,
+        span: Option<Span>,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) {
+        let path = self.path();
+        self.push(Diagnostic {
+            code,
+            severity: Severity::Warning,
+            span,
+            path,
+            message: message.into(),
+            help,
+        });
+    }
+
+    /// Complains about a thing at another path than the reader's own.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < MAX_DIAGNOSTICS {
+            self.diagnostics.push(diagnostic);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Complains that `node` is not what this place takes.
+    pub fn wrong_type(&mut self, node: &Node, expected: &str) {
+        let found = node.value.kind();
+        let help = match (&node.value, found) {
+            (Value::Null, _) => Some("give it a value, or remove the key".to_owned()),
+            (Value::Text(text, _), Kind::Text) if matches!(&**text, "yes" | "on" | "Yes" | "On") => {
+                Some("write `true`; in YAML 1.2 this is text".to_owned())
+            }
+            (Value::Text(text, _), Kind::Text) if matches!(&**text, "no" | "off" | "No" | "Off") => {
+                Some("write `false`; in YAML 1.2 this is text".to_owned())
+            }
+            _ => None,
+        };
+        self.error(Code::WrongType, node.span, format!("expected {expected}, found {found}"), help);
+    }
+
+    /// Complains about a word that is not one of `known`.
+    pub fn unknown_word(&mut self, span: Option<Span>, what: &str, word: &str, known: &[&str]) {
+        let help = did_you_mean(word, known.iter().copied())
+            .unwrap_or_else(|| format!("known are {}", known.join(", ")));
+        self.error(Code::UnknownWord, span, format!("unknown {what} `{}`", shorten(word)), Some(help));
+    }
+
+    /// Complains about a part of the text in `node`.
+    pub fn text_error(&mut self, node: &Node, error: TextError) {
+        let span = locate(node, error.at);
+        self.error(error.code, span, error.message, error.help);
+    }
+}
+
+/// Where bytes `range` of the text in `node` stand in the file.
+pub fn locate(node: &Node, range: Range<usize>) -> Option<Span> {
+    match &node.value {
+        Value::Text(text, place) => place.locate(text, range, node.span),
+        _ => node.span,
+    }
+}
+
+/// The beginning of a text that may be long and hostile, for a message.
+pub fn shorten(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let mut characters = text.chars();
+    let mut short: String =
+        characters.by_ref().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if characters.next().is_some() {
+        short.push('…');
+    }
+    short
+}
