@@ -1,0 +1,52 @@
+# The commands of this project. `make help` lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# What tests need beside Rust is kept here, outside the source tree's history.
+SETUP := .setup
+VENV := $(SETUP)/venv
+PYTHON_REQUIREMENTS := crates/windlass-workflow/tests/requirements.txt
+
+.PHONY: help setup build test lint accept fuzz bench docs clean
+
+help: ## list the commands
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(VENV)/ready ## install what the tests need
+
+$(VENV)/ready: $(PYTHON_REQUIREMENTS)
+	scripts/ensure-packages
+	python3 -m venv --clear $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $(PYTHON_REQUIREMENTS)
+	touch $@
+
+build: ## build everything in release mode
+	cargo build --release --workspace
+
+test: setup lint ## run every check, at a size that fits half an hour on two cores
+	cargo test --workspace --all-targets
+	cargo test --workspace --doc
+
+lint: ## format, clippy with warnings as errors, licences and banned crates
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo test --quiet -p windlass-tests dependencies
+
+accept: test ## everything of `make test`, then the long runs: fuzzing and measurements
+	scripts/fuzz 120
+	scripts/bench
+
+fuzz: ## fuzz every target for ten seconds
+	scripts/fuzz 10
+
+bench: ## measure, and print what bench/RESULTS.md records
+	scripts/bench
+
+docs: ## rewrite the generated pages of docs/; review the difference
+	UPDATE_DOCS=1 cargo test --workspace --all-targets
+
+clean: ## remove everything that was built or installed here
+	cargo clean
+	rm -rf $(SETUP) fuzz/target
