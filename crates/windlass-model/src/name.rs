@@ -18,14 +18,14 @@ pub enum NameError {
     /// Starts with something other than a letter, digit or underscore.
     #[error("a name starts with a letter, a digit or `_`, not with {0:?}")]
     Start(char),
-    /// A task id starts with something other than a letter or underscore.
-    #[error("a task id starts with a letter or `_`, not with {0:?}")]
+    /// An identifier starts with something other than a letter or underscore.
+    #[error("an identifier starts with a letter or `_`, not with {0:?}")]
     IdStart(char),
     /// A character that names do not have.
     #[error("{0:?} cannot stand in a name; use letters, digits, `_`, `-` and `.`")]
     Character(char),
-    /// A character that task ids do not have.
-    #[error("{0:?} cannot stand in a task id; use letters, digits and `_`")]
+    /// A character that identifiers do not have.
+    #[error("{0:?} cannot stand in an identifier; use letters, digits and `_`")]
     IdCharacter(char),
 }
 

@@ -78,7 +78,7 @@ codes! {
     // The meaning.
     /// A task, parameter or other name that is used but defined nowhere.
     UnknownReference = "unknown_reference",
-    /// Tasks depend on each other in a circle.
+    /// Tasks depend on each other in a circle, or a workflow starts or waits for itself.
     Cycle = "cycle",
     /// More tasks, or more dependencies, than one workflow may have.
     TooManyTasks = "too_many_tasks",

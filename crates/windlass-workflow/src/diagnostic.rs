@@ -144,7 +144,7 @@ fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&
     known
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, candidate)| *distance <= (candidate.chars().count().max(3)) / 3)
+        .filter(|(distance, candidate)| *distance <= candidate.chars().count() / 3)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
@@ -159,6 +159,7 @@ mod tests {
         assert_eq!(did_you_mean("depend_on", keys).as_deref(), Some("did you mean `depends_on`?"));
         assert_eq!(did_you_mean("Run", keys).as_deref(), Some("did you mean `run`?"));
         assert_eq!(did_you_mean("zebra", keys), None);
+        assert_eq!(did_you_mean("zsh", ["sh", "bash"]), None);
         assert_eq!(did_you_mean(&"r".repeat(1000), keys), None);
     }
 }

@@ -36,7 +36,10 @@ fn workflow(definition: &Definition) -> file::Workflow {
         name: definition.name.to_string(),
         description: text(definition.description.as_ref()),
         labels: labels(&definition.labels),
-        timezone: (definition.zone != Zone::utc()).then(|| definition.zone.name.to_string()),
+        // Without a zone of its own, the workflow would take that of its schedules.
+        timezone: (definition.zone != Zone::utc()
+            || definition.schedules.iter().any(|schedule| schedule.zone != definition.zone))
+        .then(|| definition.zone.name.to_string()),
         schedule: (!schedules.is_empty()).then_some(OneOrMany::Many(schedules)),
         params: Ordered(definition.params.iter().map(param_file).collect()),
         env: templates(&definition.env),
@@ -238,11 +241,18 @@ fn param_file(param: &definition::Param) -> (Arc<str>, file::ParamForm) {
 
 /// A choice as the file has it. Choices came from a file, so they are small enough for JSON.
 fn choice_json(choice: &crate::expr::Value) -> Option<serde_json::Value> {
-    let json = choice.to_json().ok()?;
-    Some(match json {
+    choice.to_json().ok().map(escaped)
+}
+
+/// A value in which each text means itself.
+fn escaped(json: serde_json::Value) -> serde_json::Value {
+    // Values come from trees of bounded depth, so recursion is bounded.
+    match json {
         serde_json::Value::String(text) => text.replace("${{", "$${{").into(),
+        serde_json::Value::Array(items) => items.into_iter().map(escaped).collect(),
+        serde_json::Value::Object(map) => map.into_iter().map(|(key, item)| (key, escaped(item))).collect(),
         other => other,
-    })
+    }
 }
 
 fn alert_file(alert: &definition::Alert) -> file::Alert {
@@ -268,14 +278,16 @@ fn foreach_file(foreach: &definition::Foreach) -> file::ForeachForm {
 }
 
 fn retries_file(retries: Retries) -> file::RetriesForm {
-    if retries == (Retries { max: retries.max, ..Retries::NONE }) {
+    let usual = Retries::NONE;
+    if retries == (Retries { max: retries.max, ..usual }) {
         return file::RetriesForm::Max(retries.max);
     }
+    let usual_max_delay = usual.max_delay.max(retries.delay);
     file::RetriesForm::Full(file::Retries {
         max: Some(retries.max),
-        delay: duration(Some(retries.delay)),
-        backoff: Some(retries.backoff.to_string()),
-        max_delay: duration(Some(retries.max_delay)),
+        delay: duration(Some(retries.delay).filter(|delay| *delay != usual.delay)),
+        backoff: unless(retries.backoff, usual.backoff),
+        max_delay: duration(Some(retries.max_delay).filter(|delay| *delay != usual_max_delay)),
     })
 }
 

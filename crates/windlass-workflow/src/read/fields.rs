@@ -33,6 +33,12 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("max_attempts", "retries"),
     ("concurrency", "max_active_runs"),
     ("id", "name"),
+    ("dag_id", "name"),
+    ("name", "workflow"),
+    ("seconds", "duration"),
+    ("count", "max"),
+    ("values", "choices"),
+    ("except", "exclude"),
 ];
 
 /// The keys of one mapping while it is being read.
@@ -40,13 +46,16 @@ pub struct Fields<'t> {
     span: Option<Span>,
     entries: &'t [Entry],
     asked: Vec<&'static str>,
+    missing: Vec<&'static str>,
 }
 
 impl<'t> Fields<'t> {
     /// Opens a mapping; complains if `node` is none.
     pub fn open(report: &mut Report, node: &'t Node, expected: &str) -> Option<Fields<'t>> {
         match &node.value {
-            Value::Map(entries) => Some(Fields { span: node.span, entries, asked: Vec::new() }),
+            Value::Map(entries) => {
+                Some(Fields { span: node.span, entries, asked: Vec::new(), missing: Vec::new() })
+            }
             _ => {
                 report.wrong_type(node, expected);
                 None
@@ -76,29 +85,33 @@ impl<'t> Fields<'t> {
         report.at_key(&entry.key, |report| read(report, &entry.node))
     }
 
-    /// Reads the value of a key that must be there.
+    /// Reads the value of a key that must be there; [`Fields::close`] complains if it is not.
     pub fn require<T>(
         &mut self,
         report: &mut Report,
         key: &'static str,
         read: impl FnOnce(&mut Report, &'t Node) -> Option<T>,
     ) -> Option<T> {
-        let present = self.entries.iter().any(|entry| &*entry.key == key);
-        if !present {
-            let span = self.span.map(|span| Span { start: span.start, end: span.start });
-            let similar = self.entries.iter().find(|entry| means(&entry.key, key));
-            // A misspelt key is told once, as an unknown key with the right suggestion.
-            if similar.is_none() {
-                report.error(Code::MissingKey, span, format!("the key `{key}` is missing"), None);
-            }
+        if !self.entries.iter().any(|entry| &*entry.key == key) {
+            self.missing.push(key);
         }
         self.get(report, key, read)
     }
 
-    /// Complains about every key that was not asked for.
+    /// Whether a key stands here that somebody wrote who meant `key`.
+    pub fn has_misspelt(&self, key: &str) -> bool {
+        self.entries.iter().any(|entry| means(&entry.key, key))
+    }
+
+    /// Complains about every key that was not asked for, and about those that are missing.
     pub fn close(self, report: &mut Report) {
-        let unknown = self.entries.iter().filter(|entry| !self.asked.contains(&&*entry.key));
-        for entry in unknown {
+        let unknown = || self.entries.iter().filter(|entry| !self.asked.contains(&&*entry.key));
+        // A misspelt key is told once, as an unknown key with the right suggestion.
+        for key in self.missing.iter().filter(|key| !unknown().any(|entry| means(&entry.key, key))) {
+            let span = self.span.map(|span| Span { start: span.start, end: span.start });
+            report.error(Code::MissingKey, span, format!("the key `{key}` is missing"), None);
+        }
+        for entry in unknown() {
             let elsewhere =
                 ELSEWHERE.iter().find(|(word, ours)| **word == *entry.key && self.asked.contains(ours));
             let help = match elsewhere {
@@ -109,6 +122,9 @@ impl<'t> Fields<'t> {
                 let mut known = self.asked.clone();
                 known.sort_unstable();
                 known.dedup();
+                if known.is_empty() {
+                    return "nothing can be said here; remove it".to_owned();
+                }
                 format!("known here are {}", known.join(", "))
             });
             let message = format!("unknown key `{}`", shorten(&entry.key));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_model::Name;
-use windlass_model::policy::Retries;
+use windlass_model::policy::{Retries, TriggerRule};
 
 use super::report::{Report, shorten};
 use super::tasks::TaskDraft;
@@ -62,6 +62,7 @@ pub fn resolve(
         }
     };
     check_gangs(report, &drafts, &graph);
+    check_triggers(report, &drafts, &graph);
     let by_id: BTreeMap<String, TaskIndex> =
         ids.iter().enumerate().map(|(position, id)| (id.to_string(), TaskIndex(position as u32))).collect();
     let tasks: Option<Vec<Task>> = drafts.into_iter().map(|draft| Some(finish(draft?, &by_id))).collect();
@@ -115,7 +116,13 @@ impl Names<'_> {
         if let Some(index) = self.ids.get(&*named.task) {
             return Some(*index);
         }
-        let help = did_you_mean(&named.task, self.ids.keys().copied());
+        /// More names than this are not read.
+        const LISTED: usize = 10;
+        let known = || self.ids.keys().copied();
+        let help = did_you_mean(&named.task, known()).or_else(|| {
+            let listed = known().collect::<Vec<_>>().join(", ");
+            (self.ids.len() <= LISTED).then(|| format!("known are {listed}"))
+        });
         let message = format!("unknown task `{}`", shorten(&named.task));
         report.push(complaint(Code::UnknownReference, named.span, &named.path, message, help));
         None
@@ -164,20 +171,24 @@ fn tell_cycle(report: &mut Report, cycle: &[TaskIndex], wishes: &[Wish], ids: &[
     };
     let wish = wishes.iter().find(|wish| wish.task == *first && wish.on == *second);
     let (span, place) = wish.map_or((None, String::new()), |wish| (wish.span, wish.path.clone()));
-    let help = Some("remove one of these dependencies".into());
+    let help = if cycle.len() == 1 { "remove this dependency" } else { "remove one of these dependencies" };
+    let help = Some(help.into());
     report.push(complaint(Code::Cycle, span, &place, message, help));
 }
 
 /// A gang has at least two members, and none waits for another.
 fn check_gangs(report: &mut Report, drafts: &[Option<TaskDraft>], graph: &Graph) {
+    // A task that could not be read may be the member that seems to be missing.
+    let complete = drafts.iter().all(Option::is_some);
     let mut gangs: BTreeMap<&Name, Vec<TaskIndex>> = BTreeMap::new();
     for (position, draft) in drafts.iter().enumerate() {
         if let Some((draft, gang)) = draft.as_ref().and_then(|draft| Some((draft, draft.gang.as_ref()?))) {
             if draft.foreach.is_some() {
-                let message = "a task with `foreach` cannot be in a gang";
-                report.push(complaint(Code::BadGang, draft.span, draft.id.as_str(), message.into(), None));
+                let message = "a task with `foreach` cannot be in a gang".into();
+                let help = Some("remove `gang`, or write its jobs as tasks".into());
+                report.push(complaint(Code::BadGang, gang.span, &gang.path, message, help));
             }
-            gangs.entry(gang).or_default().push(TaskIndex(position as u32));
+            gangs.entry(&gang.name).or_default().push(TaskIndex(position as u32));
         }
     }
     let mut place_in_order = vec![0; drafts.len()];
@@ -187,15 +198,18 @@ fn check_gangs(report: &mut Report, drafts: &[Option<TaskDraft>], graph: &Graph)
     for (gang, members) in gangs {
         let draft = |task: TaskIndex| drafts[task.position()].as_ref();
         let Some(first) = members.first().and_then(|member| draft(*member)) else { continue };
-        let tell = |report: &mut Report, draft: &TaskDraft, message: String, help: Option<String>| {
-            report.push(complaint(Code::BadGang, draft.span, draft.id.as_str(), message, help));
+        let tell = |report: &mut Report, draft: &TaskDraft, message: String, help: &str| {
+            if let Some(gang) = &draft.gang {
+                report.push(complaint(Code::BadGang, gang.span, &gang.path, message, Some(help.into())));
+            }
         };
-        if members.len() == 1 {
+        if members.len() == 1 && complete {
             let message = format!("the gang `{gang}` has a single member");
-            tell(report, first, message, Some("give another task the same `gang`".into()));
+            tell(report, first, message, "give another task the same `gang`");
         }
         if members.iter().filter_map(|member| draft(*member)).any(|draft| draft.finally != first.finally) {
-            tell(report, first, format!("the gang `{gang}` has members in `tasks` and in `finally`"), None);
+            let message = format!("the gang `{gang}` has members in `tasks` and in `finally`");
+            tell(report, first, message, "use two gangs");
         }
         if let Some((waits, on)) = dependent_members(graph, &members, &place_in_order)
             && let (Some(waits), Some(on)) = (draft(waits), draft(on))
@@ -204,7 +218,23 @@ fn check_gangs(report: &mut Report, drafts: &[Option<TaskDraft>], graph: &Graph)
                 "in the gang `{gang}`, `{}` depends on `{}`: they cannot start together",
                 waits.id, on.id
             );
-            tell(report, waits, message, None);
+            tell(report, waits, message, "remove the dependency, or take one of them out of the gang");
+        }
+    }
+}
+
+/// `any_failed` without anything that could fail never starts.
+fn check_triggers(report: &mut Report, drafts: &[Option<TaskDraft>], graph: &Graph) {
+    for (position, draft) in drafts.iter().enumerate() {
+        let Some(draft) = draft.as_ref().filter(|draft| draft.trigger == TriggerRule::AnyFailed) else {
+            continue;
+        };
+        // Names that do not resolve were told; only a task that names none waits for nothing.
+        if draft.depends_on.is_empty() && graph.dependencies(TaskIndex(position as u32)).is_empty() {
+            let message = "the task never starts: it waits for a failure, but depends on nothing";
+            let help = Some("name tasks under `depends_on`, or remove `trigger`".into());
+            let path = format!("{}.{}", if draft.finally { "finally" } else { "tasks" }, draft.id);
+            report.push(complaint(Code::ConflictingKeys, draft.span, &path, message.into(), help));
         }
     }
 }
@@ -266,7 +296,7 @@ fn finish(draft: TaskDraft, by_id: &BTreeMap<String, TaskIndex>) -> Task {
         pool: settings.pool,
         resources: settings.resources.unwrap_or_default(),
         priority: settings.priority.unwrap_or_default(),
-        gang: draft.gang,
+        gang: draft.gang.map(|gang| gang.name),
     }
 }
 

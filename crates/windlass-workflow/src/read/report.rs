@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Severity, Span, TextError, did_you_mean};
-use crate::tree::{Kind, Node, Value};
+use crate::tree::{Node, Value};
 
 /// The most complaints about one file; more help nobody.
 const MAX_DIAGNOSTICS: usize = 100;
@@ -33,6 +33,8 @@ impl Report {
     /// Every complaint, in the order of the file.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| span.start));
+        // What stands behind an anchor is read once for each alias, and told once.
+        self.diagnostics.dedup_by(|a, b| a.span.is_some() && (a.span, &a.message) == (b.span, &b.message));
         if let Some(last) = self.diagnostics.last_mut().filter(|_| self.more > 0) {
             let more = format!("{} more complaints follow; mend these first", self.more);
             last.help = Some(last.help.take().map_or(more.clone(), |help| format!("{help}\n  {more}")));
@@ -113,17 +115,31 @@ impl Report {
 
     /// Complains that `node` is not what this place takes.
     pub fn wrong_type(&mut self, node: &Node, expected: &str) {
-        let found = node.value.kind();
-        let help = match (&node.value, found) {
-            (Value::Null, _) => Some("give it a value, or remove the key".to_owned()),
-            (Value::Text(text, _), Kind::Text) if matches!(&**text, "yes" | "on" | "Yes" | "On") => {
-                Some("write `true`; in YAML 1.2 this is text".to_owned())
+        let help = match &node.value {
+            Value::Null => Some("give it a value, or remove the key"),
+            Value::Text(text, _) if expected.contains("number") && text.parse::<f64>().is_ok() => {
+                Some("remove the quotes")
             }
-            (Value::Text(text, _), Kind::Text) if matches!(&**text, "no" | "off" | "No" | "Off") => {
-                Some("write `false`; in YAML 1.2 this is text".to_owned())
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) if expected == "text" => {
+                Some("put it in quotes")
             }
-            _ => None,
+            Value::List(_) if expected == "a mapping" => Some("write `key: value` lines, without dashes"),
+            Value::Map(_) | Value::Text(..) if expected == "a list" => {
+                Some("write `[…]`, or one line for each item that begins with `- `")
+            }
+            Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Text(..)
+            | Value::List(_)
+            | Value::Map(_) => None,
         };
+        self.expected(node, expected, help.map(str::to_owned));
+    }
+
+    /// Complains that `node` is not what this place takes, and says what to do about it.
+    pub fn expected(&mut self, node: &Node, expected: &str, help: Option<String>) {
+        let found = node.value.kind();
         self.error(Code::WrongType, node.span, format!("expected {expected}, found {found}"), help);
     }
 

@@ -66,6 +66,7 @@ fn read(report: &mut Report, node: &Node, workflow_zone: Option<&Zone>) -> Optio
     let jitter = fields.get(report, "jitter", jitter);
     let start = fields.get(report, "start", |report, node| moment(report, node, &zone));
     let end = fields.get(report, "end", |report, node| moment(report, node, &zone));
+    let end_span = fields.node("end").and_then(|node| node.span);
     let calendar = fields.get(report, "calendar", calendar);
     let params = fields.get(report, "params", |report, node| {
         let (scope, mut reads) = (Scope::default(), Reads::new());
@@ -76,7 +77,7 @@ fn read(report: &mut Report, node: &Node, workflow_zone: Option<&Zone>) -> Optio
     if let (Some(start), Some(end)) = (start, end)
         && end <= start
     {
-        report.error(Code::OutOfRange, node.span, "the schedule ends before it starts", None);
+        report.error(Code::OutOfRange, end_span, "the schedule ends before it starts", None);
     }
     Some(Schedule {
         id,

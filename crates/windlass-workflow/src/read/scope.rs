@@ -19,6 +19,8 @@ pub const TASK_FIELDS: &[&str] = &["outputs", "state"];
 pub struct Scope {
     /// Declared parameters.
     pub params: BTreeSet<String>,
+    /// Parameters that are declared further down, out of reach.
+    pub later: BTreeSet<String>,
     /// Whether `tasks` may be read.
     pub tasks: bool,
     /// Whether `item` and `index` may be read.
@@ -60,6 +62,11 @@ impl Scope {
         let first = reference.path.first().map(|field| &**field);
         match &*reference.root {
             "params" => match first {
+                Some(name) if self.later.contains(name) => {
+                    let message = format!("the parameter `{name}` is declared further down");
+                    let help = Some("a default reads the parameters above it; change their order".into());
+                    report.error(Code::UnknownReference, span, message, help);
+                }
                 Some(name) if !self.params.contains(name) => {
                     let known = self.params.iter().map(String::as_str);
                     let help =
@@ -77,12 +84,14 @@ impl Scope {
             },
             "tasks" if !self.tasks => {
                 let message = "results of tasks cannot be read here";
-                report.error(Code::UnknownReference, span, message, None);
+                let help = Some("read them in the task that needs them".into());
+                report.error(Code::UnknownReference, span, message, help);
             }
             "tasks" => self.task(report, reference, span, reads),
             "item" | "index" if !self.item => {
-                let message = format!("`{}` exists only in a task with `foreach`", reference.root);
-                report.error(Code::UnknownReference, span, message, None);
+                let message = format!("`{}` cannot be read here", reference.root);
+                let help = Some("it exists in `run`, `env` and `with` of a task with `foreach`".into());
+                report.error(Code::UnknownReference, span, message, help);
             }
             "item" | "index" => {}
             root => self.unknown_root(report, span, root),

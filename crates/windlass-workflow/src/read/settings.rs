@@ -72,6 +72,7 @@ fn retries(report: &mut Report, node: &Node, defaults: Option<Retries>) -> Optio
     let delay = fields.get(report, "delay", text::duration);
     let backoff = fields.get(report, "backoff", |report, node| text::word(report, node, "backoff"));
     let max_delay = fields.get(report, "max_delay", text::duration);
+    let span = fields.node("max_delay").map_or(node.span, |node| node.span);
     fields.close(report);
     let read = Retries {
         max: max.unwrap_or(base.max),
@@ -81,7 +82,7 @@ fn retries(report: &mut Report, node: &Node, defaults: Option<Retries>) -> Optio
     };
     if read.max_delay < read.delay {
         let message = format!("`max_delay` ({}) is shorter than `delay` ({})", read.max_delay, read.delay);
-        report.error(Code::OutOfRange, node.span, message, None);
+        report.error(Code::OutOfRange, span, message, None);
     }
     Some(read)
 }
@@ -127,19 +128,7 @@ fn named_map<T>(
     mut read: impl FnMut(&mut Report, &Node) -> Option<T>,
 ) -> Option<BTreeMap<Name, T>> {
     let pairs = values::map(report, node, |report, entry| {
-        let name = match Name::new(&entry.key) {
-            Ok(name) => Some(name),
-            Err(error) => {
-                let shown = super::report::shorten(&entry.key);
-                report.error(
-                    Code::BadName,
-                    entry.key_span,
-                    format!("`{shown}` is not a name: {error}"),
-                    None,
-                );
-                None
-            }
-        };
+        let name = text::named(report, entry.key_span, &entry.key, Name::new);
         let value = read(report, &entry.node);
         name.zip(value)
     })?;

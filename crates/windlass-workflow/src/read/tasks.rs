@@ -36,7 +36,14 @@ pub struct TaskDraft {
     pub foreach: Option<Foreach>,
     pub env: Env,
     pub settings: Settings,
-    pub gang: Option<Name>,
+    pub gang: Option<Gang>,
+}
+
+/// The gang a task is in, and where it says so.
+pub struct Gang {
+    pub name: Name,
+    pub span: Option<Span>,
+    pub path: String,
 }
 
 /// What the tasks of one file share.
@@ -44,6 +51,7 @@ pub struct Surroundings<'a> {
     pub scope: &'a Scope,
     pub defaults: &'a Settings,
     pub zone: &'a Zone,
+    pub name: Option<&'a Name>,
 }
 
 /// The tasks of one section. `None` where one was too wrong to go on with.
@@ -54,12 +62,7 @@ pub fn read_all(
     around: &Surroundings<'_>,
 ) -> Vec<Option<TaskDraft>> {
     let Value::Map(entries) = &node.value else {
-        if let Value::List(_) = node.value {
-            let help = Some("write `tasks:` as a mapping from id to task".into());
-            report.error(Code::WrongType, node.span, "expected a mapping of tasks, found a list", help);
-        } else {
-            report.wrong_type(node, "a mapping of tasks");
-        }
+        report.expected(node, "a mapping of tasks", Some("write the id of each task as its key".into()));
         return Vec::new();
     };
     if entries.len() > MAX_TASKS {
@@ -76,7 +79,12 @@ pub fn read_all(
 
 fn read(report: &mut Report, entry: &Entry, finally: bool, around: &Surroundings<'_>) -> Option<TaskDraft> {
     let id = text::task_id(report, entry.key_span, &entry.key);
-    let mut fields = Fields::open(report, &entry.node, "a mapping that describes the task")?;
+    if !matches!(entry.node.value, Value::Map(_)) {
+        let help = Some("write what the task does below its id, indented: `run: …`".into());
+        report.expected(&entry.node, "a mapping that describes the task", help);
+        return None;
+    }
+    let mut fields = Fields::open(report, &entry.node, "a mapping")?;
     let span = entry.key_span;
 
     let type_node = fields.node("type");
@@ -86,6 +94,8 @@ fn read(report: &mut Report, entry: &Entry, finally: bool, around: &Surroundings
             let key: Arc<str> = "type".into();
             report.at_key(&key, |report| work::task_type(report, Some(node), has_run, span))
         }
+        // A misspelt key is told once, as an unknown key with the right suggestion.
+        None if !has_run && (fields.has_misspelt("run") || fields.has_misspelt("type")) => None,
         None => work::task_type(report, None, has_run, span),
     };
 
@@ -103,13 +113,14 @@ fn read(report: &mut Report, entry: &Entry, finally: bool, around: &Surroundings
     let env = env_entry.and_then(|entry| {
         report.at_key(&entry.key, |report| values::env(report, &entry.node, &scope, &mut reads))
     });
-    let gang_entry = fields.entry("gang");
-    let gang =
-        gang_entry.and_then(|entry| report.at_key(&entry.key, |report| text::name(report, &entry.node)));
+    let gang = fields.get(report, "gang", |report, node| {
+        Some(Gang { name: text::name(report, node)?, span: node.span, path: report.path() })
+    });
 
     let draft = match kind {
         Some(kind) => {
-            let mut context = Context { scope: &scope, reads: &mut reads, zone: around.zone };
+            let mut context =
+                Context { scope: &scope, reads: &mut reads, zone: around.zone, own_name: around.name };
             let draft = work::read(report, &mut fields, kind, span, &mut context);
             check_keys(report, &entry.node, kind);
             draft

@@ -11,7 +11,7 @@ use windlass_model::{Duration, Name, TaskId, UnknownWord};
 use super::report::{Report, shorten};
 use super::scope::{Reads, Scope};
 use crate::codes::Code;
-use crate::diagnostic::TextError;
+use crate::diagnostic::{Span, TextError};
 use crate::expr::Expression;
 use crate::template::{Segment, Template};
 use crate::tree::{Node, Value};
@@ -27,11 +27,17 @@ pub fn plain<'t>(report: &mut Report, node: &'t Node) -> Option<&'t Arc<str>> {
     };
     if let Some(at) = text.find("${{").filter(|at| !text[..*at].ends_with('$')) {
         let span = super::report::locate(node, at..at + 3);
-        report.error(Code::ExpressionNotAllowed, span, "an expression cannot stand here", None);
+        expression_not_allowed(report, span);
         return None;
     }
     refuse_long(report, node, text)?;
     Some(text)
+}
+
+/// Complains about an expression in a place that is fixed when the file is read.
+pub fn expression_not_allowed(report: &mut Report, span: Option<Span>) {
+    let help = Some("this is fixed when the file is read; write the value itself".into());
+    report.error(Code::ExpressionNotAllowed, span, "an expression cannot stand here", help);
 }
 
 fn refuse_long(report: &mut Report, node: &Node, text: &str) -> Option<()> {
@@ -53,8 +59,12 @@ pub fn prose(report: &mut Report, node: &Node) -> Option<Arc<str>> {
     Some(Arc::clone(text))
 }
 
-/// Text, or a number or boolean written without quotes that is meant as text.
+/// Text, or a number or boolean without quotes that is meant as text: as it is written, so that
+/// `3.10` does not become `3.1`.
 pub fn label(report: &mut Report, node: &Node) -> Option<Arc<str>> {
+    if let Some(written) = &node.written {
+        return Some(Arc::clone(written));
+    }
     match &node.value {
         Value::Text(..) => plain(report, node).cloned(),
         Value::Int(number) => Some(number.to_string().into()),
@@ -70,27 +80,32 @@ pub fn label(report: &mut Report, node: &Node) -> Option<Arc<str>> {
 /// The name of a workflow, group, pool and the like.
 pub fn name(report: &mut Report, node: &Node) -> Option<Name> {
     let text = plain(report, node)?;
-    named(report, node.span, text, Name::new(text))
+    named(report, node.span, text, Name::new)
 }
 
-/// The id of a task.
-pub fn task_id(report: &mut Report, span: Option<crate::diagnostic::Span>, text: &str) -> Option<TaskId> {
-    named(report, span, text, TaskId::new(text))
+/// The id of a task, or the name of a parameter.
+pub fn task_id(report: &mut Report, span: Option<Span>, text: &str) -> Option<TaskId> {
+    named(report, span, text, TaskId::new)
 }
 
-fn named<T>(
+/// The name in `text`, made by `new`.
+pub fn named<T>(
     report: &mut Report,
-    span: Option<crate::diagnostic::Span>,
+    span: Option<Span>,
     text: &str,
-    result: Result<T, NameError>,
+    new: fn(&str) -> Result<T, NameError>,
 ) -> Option<T> {
-    let error = match result {
+    let error = match new(text) {
         Ok(name) => return Some(name),
         Err(error) => error,
     };
-    let mended: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    let start = mended.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_');
-    let help = (!start.is_empty() && start.len() <= 64).then(|| format!("write for example `{start}`"));
+    let fits = |c: char| new(&format!("a{c}")).is_ok();
+    let mended: String = text.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+    let mended = mended.trim_start_matches(['_', '-', '.']);
+    let help = [mended.to_owned(), format!("_{mended}")]
+        .into_iter()
+        .find(|mended| mended.len() <= 64 && mended.chars().any(char::is_alphanumeric) && new(mended).is_ok())
+        .map(|mended| format!("write for example `{mended}`"));
     report.error(Code::BadName, span, format!("`{}` is not a name: {error}", shorten(text)), help);
     None
 }
@@ -164,11 +179,18 @@ where
 
 /// One word of a closed vocabulary.
 pub fn word<T: FromStr<Err = UnknownWord>>(report: &mut Report, node: &Node, what: &str) -> Option<T> {
-    let text = plain(report, node)?;
+    let text = match &node.value {
+        Value::Text(..) => plain(report, node)?,
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => "",
+    };
     match text.parse() {
         Ok(word) => Some(word),
-        Err(UnknownWord { word, known }) => {
+        Err(UnknownWord { word, known }) if !text.is_empty() => {
             report.unknown_word(node.span, what, &word, known);
+            None
+        }
+        Err(UnknownWord { known, .. }) => {
+            report.expected(node, "one word", Some(format!("known are {}", known.join(", "))));
             None
         }
     }

@@ -8,10 +8,31 @@ use super::text;
 use crate::codes::Code;
 use crate::definition::ValueTemplate;
 use crate::template::Template;
-use crate::tree::{Entry, Node, Value};
+use crate::tree::{Entry, MAX_DEPTH, Node, Value};
+
+/// The most levels of a value of the user's own. With what can stand around it (`tasks`, `with`, `http`
+/// and so on; a short form, written out, is one level deeper) it stays within what a file may have.
+const MAX_VALUE_DEPTH: usize = MAX_DEPTH - 16;
 
 /// Any value, with expressions in its texts.
 pub fn value(report: &mut Report, node: &Node, scope: &Scope, reads: &mut Reads) -> Option<ValueTemplate> {
+    if depth(node) > MAX_VALUE_DEPTH {
+        let message = format!("a value is nested more than {MAX_VALUE_DEPTH} levels deep");
+        report.error(Code::TooDeep, node.span, message, None);
+        return None;
+    }
+    any_value(report, node, scope, reads)
+}
+
+fn depth(node: &Node) -> usize {
+    match &node.value {
+        Value::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Map(entries) => 1 + entries.iter().map(|entry| depth(&entry.node)).max().unwrap_or(0),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(..) => 0,
+    }
+}
+
+fn any_value(report: &mut Report, node: &Node, scope: &Scope, reads: &mut Reads) -> Option<ValueTemplate> {
     // The tree is at most `tree::MAX_DEPTH` deep, so recursion is bounded.
     Some(match &node.value {
         Value::Null => ValueTemplate::Null,
@@ -23,12 +44,12 @@ pub fn value(report: &mut Report, node: &Node, scope: &Scope, reads: &mut Reads)
             let read = items
                 .iter()
                 .enumerate()
-                .map(|(index, item)| report.at_index(index, |report| value(report, item, scope, reads)));
+                .map(|(index, item)| report.at_index(index, |report| any_value(report, item, scope, reads)));
             ValueTemplate::List(all(read)?)
         }
-        Value::Map(_) => {
-            ValueTemplate::Map(map(report, node, |report, entry| value(report, &entry.node, scope, reads))?)
-        }
+        Value::Map(_) => ValueTemplate::Map(map(report, node, |report, entry| {
+            any_value(report, &entry.node, scope, reads)
+        })?),
     })
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use windlass_model::Duration;
 use windlass_model::policy::CompletionOn;
+use windlass_model::{Duration, Name};
 
 use super::fields::Fields;
 use super::report::{Report, locate, shorten};
@@ -52,6 +52,8 @@ pub struct Context<'a> {
     pub scope: &'a Scope,
     pub reads: &'a mut Reads,
     pub zone: &'a Zone,
+    /// The name of the workflow itself, if it has one.
+    pub own_name: Option<&'a Name>,
 }
 
 /// The type a task has, by `type:` or because it has `run:`.
@@ -111,9 +113,11 @@ pub fn read(
     }
     let inner = |report: &mut Report, read: &mut dyn FnMut(&mut Report, &mut Fields<'_>) -> Option<Draft>| {
         let Some(with) = with else {
-            let empty = Node { value: Value::Map(Vec::new()), span: task_span };
+            let empty = Node { value: Value::Map(Vec::new()), written: None, span: task_span };
             let mut fields = Fields::open(report, &empty, "a mapping")?;
-            return read(report, &mut fields);
+            let draft = read(report, &mut fields);
+            fields.close(report);
+            return draft;
         };
         report.at_key(&with.key, |report| {
             let mut fields = Fields::open(report, &with.node, "a mapping")?;
@@ -159,6 +163,10 @@ fn shell(
             ShellCode::Script { source, script, shell: shell.unwrap_or_else(|| "sh".into()) }
         }
         (None, Some(command)) => report.at_key(&command.key, |report| {
+            if let Some(shell) = with.entry("shell") {
+                let message = "`shell` has no meaning for a `command`, which no shell reads";
+                report.error(Code::ConflictingKeys, shell.key_span, message, Some("remove it".into()));
+            }
             let arguments = values::list(report, &command.node, |report, node| {
                 text::template(report, node, context.scope, context.reads)
             })?;
@@ -174,7 +182,8 @@ fn shell(
             return None;
         }
         (None, None) => {
-            report.error(Code::MissingKey, task_span, "the key `run` is missing", None);
+            let help = "give it `run:` with shell text, or `with: {command: […]}`";
+            report.error(Code::MissingKey, task_span, "the task has no script", Some(help.into()));
             return None;
         }
     };
@@ -183,10 +192,7 @@ fn shell(
 
 /// Shell text, as written and as the shell gets it.
 fn script(report: &mut Report, node: &Node, context: &mut Context<'_>) -> Option<(Template, script::Script)> {
-    if !matches!(node.value, Value::Text(..)) {
-        report.wrong_type(node, "shell text");
-        return None;
-    }
+    code(report, node, "shell text")?;
     let source = text::template(report, node, context.scope, context.reads)?;
     let pieces: Vec<Piece<'_>> = source
         .segments()
@@ -202,6 +208,27 @@ fn script(report: &mut Report, node: &Node, context: &mut Context<'_>) -> Option
             for error in errors {
                 report.text_error(node, error);
             }
+            None
+        }
+    }
+}
+
+/// Code in the file: text, and not nothing.
+fn code<'t>(report: &mut Report, node: &'t Node, expected: &str) -> Option<&'t Arc<str>> {
+    match &node.value {
+        Value::Text(text, _) if text.trim().is_empty() => {
+            let help = Some("use `type: noop` for a task that does nothing".into());
+            report.error(Code::OutOfRange, node.span, "there is nothing to run", help);
+            None
+        }
+        Value::Text(text, _) => Some(text),
+        Value::List(_) => {
+            let help = "write one text, its lines indented below `run: |`";
+            report.expected(node, expected, Some(help.into()));
+            None
+        }
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => {
+            report.wrong_type(node, expected);
             None
         }
     }
@@ -248,10 +275,7 @@ fn python(
 
 /// Python code is passed as it is: a value put into it would be parsed as code.
 fn python_code(report: &mut Report, node: &Node) -> Option<Arc<str>> {
-    let Value::Text(code, _) = &node.value else {
-        report.wrong_type(node, "Python code");
-        return None;
-    };
+    let code = code(report, node, "Python code")?;
     if let Some(at) = code.find("${{") {
         let help = "put the value under `env:` and read it from `os.environ`, or under `with.args` and read `sys.argv`";
         let message = "an expression cannot stand in Python code: its value would be read as code";
@@ -309,27 +333,43 @@ fn http(report: &mut Report, with: &mut Fields<'_>, context: &mut Context<'_>) -
     })
 }
 
-/// Header names are tokens, so that no value can begin a second header.
-fn headers(report: &mut Report, node: &Node, context: &mut Context<'_>) -> Option<Vec<(Arc<str>, Template)>> {
+/// Header names are tokens and values are lines, so that none can begin a second header.
+pub fn headers(
+    report: &mut Report,
+    node: &Node,
+    context: &mut Context<'_>,
+) -> Option<Vec<(Arc<str>, Template)>> {
     values::map(report, node, |report, entry| {
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         if entry.key.is_empty() || !entry.key.chars().all(token) {
             let message = format!("`{}` is not the name of an HTTP header", shorten(&entry.key));
-            report.error(Code::BadName, entry.key_span, message, None);
+            let help = Some("use letters, digits and `-`".into());
+            report.error(Code::BadName, entry.key_span, message, help);
         }
-        text::template(report, &entry.node, context.scope, context.reads)
+        let value = text::template(report, &entry.node, context.scope, context.reads)?;
+        if written(&value).any(|text| text.contains(['\r', '\n'])) {
+            let message = "the value of a header is one line";
+            report.error(Code::OutOfRange, entry.node.span, message, None);
+        }
+        Some(value)
     })
 }
 
 /// A URL whose scheme, as far as it is written out, is http or https.
 pub fn url(report: &mut Report, node: &Node, context: &mut Context<'_>) -> Option<Template> {
     let template = text::template(report, node, context.scope, context.reads)?;
-    let written = match template.segments().first() {
+    let start = match template.segments().first() {
         Some(Segment::Literal { text, .. }) => text,
-        Some(Segment::Hole(_)) | None => return Some(template),
+        Some(Segment::Hole(_)) => "http://",
+        None => "",
     };
-    if !written.starts_with("http://") && !written.starts_with("https://") {
-        let message = format!("`{}` is not an HTTP address", shorten(written));
+    if written(&template).any(|text| text.contains(|c: char| c.is_whitespace() || c.is_control())) {
+        let help = Some("write `%20` for a blank, or use `query:`".into());
+        report.error(Code::OutOfRange, node.span, "an address cannot hold blanks", help);
+        return None;
+    }
+    if !start.starts_with("http://") && !start.starts_with("https://") {
+        let message = format!("`{}` is not an HTTP address", shorten(start));
         report.error(
             Code::OutOfRange,
             node.span,
@@ -339,6 +379,14 @@ pub fn url(report: &mut Report, node: &Node, context: &mut Context<'_>) -> Optio
         return None;
     }
     Some(template)
+}
+
+/// The texts of a template between its expressions.
+fn written(template: &Template) -> impl Iterator<Item = &str> {
+    template.segments().iter().filter_map(|segment| match segment {
+        Segment::Literal { text, .. } => Some(&**text),
+        Segment::Hole(_) => None,
+    })
 }
 
 /// `200`, `2xx` or `200-204`.
@@ -388,7 +436,15 @@ fn duration_template(report: &mut Report, node: &Node, context: &mut Context<'_>
 }
 
 fn sub_workflow(report: &mut Report, with: &mut Fields<'_>, context: &mut Context<'_>) -> Option<Draft> {
-    let workflow = with.require(report, "workflow", text::name);
+    let workflow = with.require(report, "workflow", |report, node| {
+        let name = text::name(report, node)?;
+        if context.own_name == Some(&name) {
+            let message = "the workflow starts itself, run inside run";
+            let help = Some("make sure that `when` ends it, or name another workflow".into());
+            report.warning(Code::Cycle, node.span, message, help);
+        }
+        Some(name)
+    });
     let params = with.get(report, "params", |report, node| {
         values::map(report, node, |report, entry| {
             values::value(report, &entry.node, context.scope, context.reads)
@@ -431,14 +487,24 @@ fn dependent(
         })
     })?;
     if on.is_empty() {
-        report.error(Code::OutOfRange, several.node.span.or(task_span), "the list is empty", None);
+        let help = Some("name at least one workflow".into());
+        report.error(Code::OutOfRange, several.node.span.or(task_span), "the list is empty", help);
         return None;
     }
     Some(Draft::Work(Work::Dependent(Dependent { needs, on })))
 }
 
 fn dependency(report: &mut Report, fields: &mut Fields<'_>, context: &mut Context<'_>) -> Option<Dependency> {
-    let workflow = fields.require(report, "workflow", text::name);
+    let own_run = fields.node("logical_time").is_none();
+    let workflow = fields.require(report, "workflow", |report, node| {
+        let name = text::name(report, node)?;
+        if own_run && context.own_name == Some(&name) {
+            let message = "the run waits for itself";
+            let help = Some("name another workflow, or an earlier run with `logical_time`".into());
+            report.warning(Code::Cycle, node.span, message, help);
+        }
+        Some(name)
+    });
     let task = fields.get(report, "task", |report, node| {
         let id = text::plain(report, node)?;
         text::task_id(report, node.span, id).map(|_| Arc::clone(id))
@@ -473,7 +539,8 @@ fn switch(report: &mut Report, with: &mut Fields<'_>, context: &mut Context<'_>)
             when.zip(then)
         })?;
         if cases.is_empty() {
-            report.error(Code::OutOfRange, node.span, "the list is empty", None);
+            let help = Some("give at least one case".into());
+            report.error(Code::OutOfRange, node.span, "the list is empty", help);
             return None;
         }
         Some(cases)
@@ -485,6 +552,10 @@ fn switch(report: &mut Report, with: &mut Fields<'_>, context: &mut Context<'_>)
 /// One task or several, by name.
 pub fn branch(report: &mut Report, node: &Node) -> Option<Vec<Named>> {
     values::one_or_many(report, node, |report, node| {
+        if matches!(node.value, Value::Map(_) | Value::Null) {
+            report.expected(node, "a task or a list of tasks", Some("write for example `[extract]`".into()));
+            return None;
+        }
         let task = Arc::clone(text::plain(report, node)?);
         Some(Named { task, span: node.span, path: report.path() })
     })
@@ -503,8 +574,11 @@ fn wait(
         ["for", "until", "file", "http"].into_iter().filter_map(|key| with.entry(key)).collect();
     let [condition] = conditions[..] else {
         let message = "a `wait` has exactly one of `for`, `until`, `file`, `http`";
-        let span = conditions.get(1).map_or(task_span, |second| second.key_span);
-        report.error(Code::ConflictingKeys, span, message, None);
+        let (code, span) = match conditions.get(1) {
+            Some(second) => (Code::ConflictingKeys, second.key_span),
+            None => (Code::MissingKey, task_span),
+        };
+        report.error(code, span, message, None);
         return None;
     };
     let looks = matches!(&*condition.key, "file" | "http");

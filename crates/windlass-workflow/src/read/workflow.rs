@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use windlass_model::Name;
 use windlass_model::policy::{AlertOn, CompletionOn, OnTaskFailure};
 
 use super::fields::Fields;
@@ -17,6 +18,7 @@ use crate::definition::{
     Alert, AlertChannel, CompletionTrigger, Definition, Param, ParamType, Retention, Schedule, ValueTemplate,
     Zone,
 };
+use crate::diagnostic::Span;
 use crate::expr;
 use crate::tree::{Entry, Node, Value};
 
@@ -37,12 +39,16 @@ pub fn read(report: &mut Report, root: &Node) -> Option<Definition> {
         .unwrap_or_default();
     let zone = own_zone.unwrap_or_else(|| common_zone(&schedules));
     let params = fields.get(report, "params", |report, node| params(report, node, &zone)).unwrap_or_default();
-    let outer = Scope {
-        params: params.iter().map(|param| param.name.to_string()).collect(),
-        tasks: false,
-        item: false,
+    // Also the parameters that are wrong themselves: who reads them is not.
+    let declared = match fields.node("params").map(|node| &node.value) {
+        Some(Value::Map(entries)) => entries.iter().map(|entry| entry.key.to_string()).collect(),
+        _ => BTreeSet::new(),
     };
-    check_schedule_params(report, fields.node("schedule"), &schedules, &params);
+    if declared.len() == params.len() {
+        check_schedule_params(report, fields.entry("schedule"), &schedules, &params, &zone);
+        check_trigger_params(report, fields.entry("triggers"), &params);
+    }
+    let outer = Scope { params: declared, ..Scope::default() };
     let env = fields.get(report, "env", |report, node| values::env(report, node, &outer, &mut Reads::new()));
     if let Some(secrets) = fields.entry("secrets") {
         let help = Some("until then, let the worker's own environment hold them".into());
@@ -57,7 +63,7 @@ pub fn read(report: &mut Report, root: &Node) -> Option<Definition> {
     let defaults = fields.get(report, "defaults", defaults).unwrap_or_default();
 
     let scope = Scope { tasks: true, ..outer.clone() };
-    let around = Surroundings { scope: &scope, defaults: &defaults, zone: &zone };
+    let around = Surroundings { scope: &scope, defaults: &defaults, zone: &zone, name: name.as_ref() };
     let (mut drafts, mut ids) = (Vec::new(), Vec::new());
     let mut section = |report: &mut Report, entry: Option<&Entry>, finally: bool| {
         let Some(entry) = entry else { return 0 };
@@ -91,7 +97,9 @@ pub fn read(report: &mut Report, root: &Node) -> Option<Definition> {
     }
     let resolved = references::resolve(report, drafts, &ids, finally_count);
 
-    let triggers = fields.get(report, "triggers", |report, node| values::list(report, node, trigger));
+    let triggers = fields.get(report, "triggers", |report, node| {
+        values::list(report, node, |report, node| trigger(report, node, name.as_ref()))
+    });
     let alerts = fields.get(report, "alerts", |report, node| {
         values::list(report, node, |report, node| alert(report, node, &outer, &zone))
     });
@@ -137,6 +145,9 @@ fn defaults(report: &mut Report, node: &Node) -> Option<Settings> {
 
 fn params(report: &mut Report, node: &Node, zone: &Zone) -> Option<Vec<Param>> {
     let mut scope = Scope::default();
+    if let Value::Map(entries) = &node.value {
+        scope.later.extend(entries.iter().map(|entry| entry.key.to_string()));
+    }
     let mut upper_names = BTreeSet::new();
     let read = values::map(report, node, |report, entry| {
         let name = text::task_id(report, entry.key_span, &entry.key);
@@ -147,6 +158,7 @@ fn params(report: &mut Report, node: &Node, zone: &Zone) -> Option<Vec<Param>> {
         }
         let read = param(report, &entry.node, &scope, zone);
         // A default may read the parameters above it.
+        scope.later.remove(&*entry.key);
         scope.params.insert(entry.key.to_string());
         let (kind, default, description, choices) = read?;
         Some(Param { name: name?, kind, default, description, choices })
@@ -187,7 +199,7 @@ fn param(report: &mut Report, node: &Node, scope: &Scope, zone: &Zone) -> Option
         (Some(kind), ..) => Some(kind),
         (None, None, Some(default), Some(node)) => type_of(report, node, default),
         (None, None, None, None) => {
-            report.error(Code::MissingKey, node.span, "a parameter needs a `type` or a `default`", None);
+            needs_type(report, node);
             None
         }
         (None, ..) => None,
@@ -220,11 +232,15 @@ fn type_of(report: &mut Report, node: &Node, default: &ValueTemplate) -> Option<
             Some(ParamType::String)
         }
         ValueTemplate::Null => {
-            let help = Some("say its `type`, for example `{type: string}`".into());
-            report.error(Code::MissingKey, node.span, "a parameter needs a `type` or a `default`", help);
+            needs_type(report, node);
             None
         }
     }
+}
+
+fn needs_type(report: &mut Report, node: &Node) {
+    let help = Some("say its `type`, for example `{type: string}`".into());
+    report.error(Code::MissingKey, node.span, "a parameter needs a `type` or a `default`", help);
 }
 
 /// A default without expressions must fit the type now; one with expressions is checked when it is known.
@@ -239,13 +255,7 @@ fn check_default(
     let Some(value) = default.plain() else { return };
     match kind.accept(value, &zone.zone) {
         Ok(value) if choices.is_empty() || choices.contains(&value) => {}
-        Ok(value) => {
-            let message = format!(
-                "the default `{}` is not one of the choices",
-                shorten(&value.to_text().unwrap_or_default())
-            );
-            report.error(Code::OutOfRange, node.span, message, None);
-        }
+        Ok(_) => not_a_choice(report, node.span, "the default", choices),
         Err(error) => report.error(Code::WrongType, node.span, error.to_string(), None),
     }
 }
@@ -253,7 +263,7 @@ fn check_default(
 fn choice(report: &mut Report, node: &Node, kind: ParamType, zone: &Zone) -> Option<expr::Value> {
     let value = values::value(report, node, &Scope::default(), &mut Reads::new())?;
     let Some(value) = value.plain() else {
-        report.error(Code::ExpressionNotAllowed, node.span, "an expression cannot stand here", None);
+        text::expression_not_allowed(report, node.span);
         return None;
     };
     match kind.accept(value, &zone.zone) {
@@ -265,27 +275,102 @@ fn choice(report: &mut Report, node: &Node, kind: ParamType, zone: &Zone) -> Opt
     }
 }
 
-/// Parameters given by a schedule must exist, and fit.
-fn check_schedule_params(report: &mut Report, node: Option<&Node>, schedules: &[Schedule], params: &[Param]) {
-    for (key, value) in schedules.iter().flat_map(|schedule| &schedule.params) {
-        let span = node.and_then(|node| node.span);
-        let Some(param) = params.iter().find(|param| param.name.as_str() == &**key) else {
-            let known = params.iter().map(|param| param.name.as_str());
-            let help = crate::diagnostic::did_you_mean(key, known);
-            report.error(Code::UnknownReference, span, format!("unknown parameter `{}`", shorten(key)), help);
-            continue;
+/// Parameters given by a schedule must exist and fit, and none may be left without a value.
+fn check_schedule_params(
+    report: &mut Report,
+    entry: Option<&Entry>,
+    schedules: &[Schedule],
+    params: &[Param],
+    zone: &Zone,
+) {
+    let Some(entry) = entry else { return };
+    for (index, schedule) in schedules.iter().enumerate() {
+        let node = match &entry.node.value {
+            Value::List(items) => items.get(index).unwrap_or(&entry.node),
+            _ => &entry.node,
         };
-        if let Some(plain) = value.plain()
-            && let Err(error) = param.kind.accept(plain, &jiff::tz::TimeZone::UTC)
-        {
-            report.error(Code::WrongType, span, format!("parameter `{key}`: {error}"), None);
-        }
+        report.at_key(&entry.key, |report| {
+            for (key, value) in &schedule.params {
+                schedule_param(report, given(node, key), (key, value), params, zone);
+            }
+            let open = params.iter().find(|param| {
+                param.default.is_none()
+                    && !schedule.params.iter().any(|(key, _)| **key == *param.name.as_str())
+            });
+            if let Some(open) = open {
+                let message =
+                    format!("the parameter `{}` has no default, and the schedule gives it none", open.name);
+                let help = Some("give it a `default`, or a value under `params` of the schedule".into());
+                report.error(Code::MissingKey, node.span, message, help);
+            }
+        });
     }
 }
 
-fn trigger(report: &mut Report, node: &Node) -> Option<CompletionTrigger> {
+/// The key and value that `schedule`'s params give for `name`.
+fn given<'t>(schedule: &'t Node, name: &str) -> Option<&'t Entry> {
+    let find = |node: &'t Node, key: &str| match &node.value {
+        Value::Map(entries) => entries.iter().find(|entry| &*entry.key == key),
+        _ => None,
+    };
+    find(&find(schedule, "params")?.node, name)
+}
+
+/// A completed workflow gives no parameters: all need defaults.
+fn check_trigger_params(report: &mut Report, entry: Option<&Entry>, params: &[Param]) {
+    let open = params.iter().find(|param| param.default.is_none());
+    if let (Some(entry), Some(open)) = (entry, open) {
+        let message = format!("the parameter `{}` has no default, and a trigger gives it none", open.name);
+        report.error(Code::MissingKey, entry.key_span, message, Some("give it a `default`".into()));
+    }
+}
+
+fn schedule_param(
+    report: &mut Report,
+    given: Option<&Entry>,
+    (key, value): (&str, &ValueTemplate),
+    params: &[Param],
+    zone: &Zone,
+) {
+    let Some(param) = params.iter().find(|param| param.name.as_str() == key) else {
+        let known = params.iter().map(|param| param.name.as_str());
+        let help = crate::diagnostic::did_you_mean(key, known)
+            .unwrap_or_else(|| "declare it under `params:`".into());
+        let span = given.and_then(|entry| entry.key_span);
+        report.error(
+            Code::UnknownReference,
+            span,
+            format!("unknown parameter `{}`", shorten(key)),
+            Some(help),
+        );
+        return;
+    };
+    let Some(plain) = value.plain() else { return };
+    let span = given.and_then(|entry| entry.node.span);
+    match param.kind.accept(plain, &zone.zone) {
+        Ok(value) if param.choices.is_empty() || param.choices.contains(&value) => {}
+        Ok(_) => not_a_choice(report, span, &format!("the value of `{key}`"), &param.choices),
+        Err(error) => report.error(Code::WrongType, span, format!("parameter `{key}`: {error}"), None),
+    }
+}
+
+fn not_a_choice(report: &mut Report, span: Option<Span>, what: &str, choices: &[expr::Value]) {
+    let listed: Vec<_> = choices.iter().take(10).filter_map(|choice| choice.to_text().ok()).collect();
+    let help = Some(shorten(&format!("known are {}", listed.join(", "))));
+    report.error(Code::OutOfRange, span, format!("{what} is not one of the choices"), help);
+}
+
+fn trigger(report: &mut Report, node: &Node, own_name: Option<&Name>) -> Option<CompletionTrigger> {
     let mut fields = Fields::open(report, node, "a mapping with `after`")?;
-    let after = fields.require(report, "after", text::name);
+    let after = fields.require(report, "after", |report, node| {
+        let after = text::name(report, node)?;
+        if own_name == Some(&after) {
+            let message = "the end of each run starts the next, without end";
+            let help = Some("name another workflow, or use a schedule".into());
+            report.warning(Code::Cycle, node.span, message, help);
+        }
+        Some(after)
+    });
     let on = fields.get(report, "on", |report, node| text::word(report, node, "end"));
     fields.close(report);
     Some(CompletionTrigger { after: after?, on: on.unwrap_or(CompletionOn::Success) })
@@ -317,10 +402,9 @@ fn alert(report: &mut Report, node: &Node, scope: &Scope, zone: &Zone) -> Option
         channel?;
         let mut reads = Reads::new();
         let mut fields = Fields::open(report, node, "a mapping")?;
-        let mut context = Context { scope, reads: &mut reads, zone };
+        let mut context = Context { scope, reads: &mut reads, zone, own_name: None };
         let url = fields.require(report, "url", |report, node| work::url(report, node, &mut context));
-        let headers = fields
-            .get(report, "headers", |report, node| values::templates(report, node, scope, context.reads));
+        let headers = fields.get(report, "headers", |report, node| work::headers(report, node, &mut context));
         fields.close(report);
         Some(AlertChannel::Webhook { url: url?, headers: headers.unwrap_or_default() })
     });
@@ -329,7 +413,8 @@ fn alert(report: &mut Report, node: &Node, scope: &Scope, zone: &Zone) -> Option
     on.sort_unstable();
     on.dedup();
     if on.is_empty() {
-        report.error(Code::OutOfRange, node.span, "the alert is for nothing: `on` is empty", None);
+        let help = Some(format!("known are {}", AlertOn::WORDS.join(", ")));
+        report.error(Code::OutOfRange, node.span, "the alert is for nothing: `on` is empty", help);
     }
     Some(Alert { on, channel: webhook? })
 }
@@ -338,6 +423,15 @@ fn retention(report: &mut Report, node: &Node) -> Option<Retention> {
     let mut fields = Fields::open(report, node, "a mapping with `days` or `runs`")?;
     let days = fields.get(report, "days", |report, node| text::number(report, node, 1, 36_500));
     let runs = fields.get(report, "runs", |report, node| text::number(report, node, 1, 1_000_000_000));
+    if fields.node("days").is_none() && fields.node("runs").is_none() {
+        let message = "`retention` says nothing";
+        report.error(
+            Code::MissingKey,
+            node.span,
+            message,
+            Some("give `days` or `runs`, or remove it".into()),
+        );
+    }
     fields.close(report);
     Some(Retention { days, runs })
 }

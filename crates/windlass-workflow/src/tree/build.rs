@@ -35,7 +35,8 @@ pub fn from_json(json: &serde_json::Value) -> Result<Node, Diagnostic> {
 }
 
 fn json_node(json: &serde_json::Value, depth: usize, budget: &mut usize) -> Result<Node, Diagnostic> {
-    if depth > MAX_DEPTH {
+    let nests = matches!(json, serde_json::Value::Array(_) | serde_json::Value::Object(_));
+    if nests && depth >= MAX_DEPTH {
         return Err(too_deep(None));
     }
     *budget = budget.checked_sub(1).ok_or_else(|| too_many_values(None))?;
@@ -49,21 +50,28 @@ fn json_node(json: &serde_json::Value, depth: usize, budget: &mut usize) -> Resu
                 return Err(refusal(Code::OutOfRange, None, scalar::ScalarError::TooLarge.to_string()));
             }
         },
-        serde_json::Value::String(text) => Value::Text(Arc::from(text.as_str()), Place::Whole),
+        serde_json::Value::String(text) => {
+            refuse_nul(text, None)?;
+            Value::Text(Arc::from(text.as_str()), Place::Whole)
+        }
         serde_json::Value::Array(items) => Value::List(
             items.iter().map(|item| json_node(item, depth + 1, budget)).collect::<Result<_, _>>()?,
         ),
         serde_json::Value::Object(map) => Value::Map(
             map.iter()
                 .map(|(key, item)| {
+                    refuse_nul(key, None)?;
                     let node = json_node(item, depth + 1, budget)?;
                     Ok(Entry { key: Arc::from(key.as_str()), key_span: None, node })
                 })
                 .collect::<Result<_, Diagnostic>>()?,
         ),
     };
-    Ok(Node { value, span: None })
+    Ok(Node { value, written: None, span: None })
 }
+
+/// Where there is nothing to point at.
+const START: Span = Span { start: Position { line: 1, column: 1 }, end: Position { line: 1, column: 1 } };
 
 /// An open list or mapping while its end has not been seen.
 struct Open {
@@ -74,12 +82,26 @@ struct Open {
 
 enum Frame {
     List(Vec<Node>),
-    Map {
-        entries: Vec<Entry>,
-        keys: BTreeMap<Arc<str>, Span>,
-        key: Option<(Arc<str>, Span)>,
-        merges: Vec<(Node, Span)>,
-    },
+    Map { entries: Vec<Entry>, keys: BTreeMap<Arc<str>, Span>, key: Option<Key>, merges: Vec<(Node, Span)> },
+}
+
+/// A key whose value has not been seen yet.
+enum Key {
+    /// The first of its name in the mapping.
+    First(Arc<str>, Span),
+    /// Its name stands there already; its value is dropped.
+    Again,
+    /// A `<<` without quotes. In quotes it is a key like any other.
+    Merge,
+}
+
+/// A value that aliases can name.
+struct Anchored {
+    node: Node,
+    /// How many values it holds, itself included.
+    size: usize,
+    /// How many levels of lists and mappings it has, itself included.
+    depth: usize,
 }
 
 struct Builder<'a> {
@@ -87,7 +109,7 @@ struct Builder<'a> {
     stack: Vec<Open>,
     root: Option<Node>,
     /// Anchored nodes by anchor id.
-    anchors: BTreeMap<usize, (Node, usize)>,
+    anchors: BTreeMap<usize, Anchored>,
     values: usize,
     aliased_values: usize,
     /// What is wrong without ending the reading.
@@ -116,7 +138,7 @@ impl<'a> Builder<'a> {
         options.block_nesting_limit = MAX_DEPTH;
         let mut documents = 0;
         for event in Parser::new_from_str_with_options(self.text, options) {
-            let (event, span) = event.map_err(|error| syntax(&error))?;
+            let (event, span) = event.map_err(|error| syntax(self.text, &error))?;
             if matches!(event, Event::DocumentStart(..)) {
                 documents += 1;
                 if documents > 1 {
@@ -131,8 +153,11 @@ impl<'a> Builder<'a> {
             self.event(event, &span)?;
         }
         match self.root {
+            Some(Node { value: Value::Null, span, .. }) => {
+                Err(refusal(Code::Syntax, span, "the file holds no workflow"))
+            }
             Some(root) => Ok((root, self.problems)),
-            None => Err(refusal(Code::Syntax, None, "the file is empty")),
+            None => Err(refusal(Code::Syntax, Some(START), "the file is empty")),
         }
     }
 
@@ -140,21 +165,22 @@ impl<'a> Builder<'a> {
         let at = place(span);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                refuse_tag(tag.is_some(), at)?;
-                if let Some(key) = self.expected_key() {
-                    *key = Some((Arc::from(&*text), at));
-                    return self.check_key(at);
+                self.refuse_tag(tag.is_some(), span)?;
+                refuse_nul(&text, Some(at))?;
+                self.count(1, at)?;
+                if self.key(&text, style, at) {
+                    return Ok(());
                 }
                 let value = self.scalar(&text, style, span)?;
-                self.count(1, at)?;
-                self.add(Node { value, span: Some(at) }, anchor, 1, at)
+                let written = scalar::written(&value, &text);
+                self.add(Node { value, written, span: Some(at) }, anchor, at)
             }
             Event::SequenceStart(_, anchor, tag) => {
-                refuse_tag(tag.is_some(), at)?;
+                self.refuse_tag(tag.is_some(), span)?;
                 self.open(Frame::List(Vec::new()), anchor, at)
             }
             Event::MappingStart(_, anchor, tag) => {
-                refuse_tag(tag.is_some(), at)?;
+                self.refuse_tag(tag.is_some(), span)?;
                 let (entries, keys) = (Vec::new(), BTreeMap::new());
                 self.open(Frame::Map { entries, keys, key: None, merges: Vec::new() }, anchor, at)
             }
@@ -169,32 +195,44 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The slot of the key, if the innermost open thing is a mapping that waits for one.
-    fn expected_key(&mut self) -> Option<&mut Option<(Arc<str>, Span)>> {
-        match self.stack.last_mut() {
-            Some(Open { frame: Frame::Map { key, .. }, .. }) if key.is_none() => Some(key),
-            _ => None,
-        }
+    /// Whether the innermost open thing is a mapping that waits for a key.
+    fn expects_key(&self) -> bool {
+        matches!(self.stack.last(), Some(Open { frame: Frame::Map { key: None, .. }, .. }))
     }
 
-    fn check_key(&mut self, at: Span) -> Result<(), Diagnostic> {
-        self.count(1, at)?;
-        let Some(Open { frame: Frame::Map { keys, key: Some((key, _)), .. }, .. }) = self.stack.last_mut()
+    /// Takes `text` as a key, if one is expected here; says whether it did.
+    fn key(&mut self, text: &str, style: ScalarStyle, at: Span) -> bool {
+        let Some(Open { frame: Frame::Map { keys, key: slot @ None, .. }, .. }) = self.stack.last_mut()
         else {
-            return Ok(());
+            return false;
         };
-        match keys.get(key) {
+        *slot = Some(match keys.get(text) {
             Some(first) => {
-                let message = format!("the key `{}` stands twice in this mapping", shorten(key));
+                let message = format!("the key `{}` stands twice in this mapping", shorten(text));
                 let help = format!("it stands first in line {}", first.start.line);
                 self.problems.push(refusal(Code::DuplicateKey, Some(at), message).help(help));
+                Key::Again
             }
-            None if &**key == "<<" => {}
+            None if text == "<<" && style == ScalarStyle::Plain => Key::Merge,
             None => {
-                keys.insert(Arc::clone(key), at);
+                let name: Arc<str> = text.into();
+                keys.insert(Arc::clone(&name), at);
+                Key::First(name, at)
             }
+        });
+        true
+    }
+
+    fn refuse_tag(&self, tagged: bool, span: &granit_parser::Span) -> Result<(), Diagnostic> {
+        if !tagged {
+            return Ok(());
         }
-        Ok(())
+        // The span is that of the value; the tag is the word before it.
+        let before = span.byte_range().and_then(|range| self.text.get(..range.start)).unwrap_or_default();
+        let tag = before.trim_end().rfind(char::is_whitespace).map_or(0, |blank| blank + 1);
+        let at = if before[tag..].starts_with('!') { point(self.text, tag) } else { place(span) };
+        Err(refusal(Code::UnsupportedYaml, Some(at), "workflow files have no YAML tags")
+            .help("quote text that begins with `!`"))
     }
 
     fn scalar(
@@ -234,7 +272,7 @@ impl<'a> Builder<'a> {
 
     fn open(&mut self, frame: Frame, anchor: usize, at: Span) -> Result<(), Diagnostic> {
         self.count(1, at)?;
-        if self.expected_key().is_some() {
+        if self.expects_key() {
             return Err(refusal(Code::UnsupportedYaml, Some(at), "a key must be plain text")
                 .help("quote a value that begins with `{` or `[`, for example an expression"));
         }
@@ -250,24 +288,29 @@ impl<'a> Builder<'a> {
         let value = match frame {
             Frame::List(items) => Value::List(items),
             Frame::Map { mut entries, keys, merges, .. } => {
+                let mut seen: BTreeSet<Arc<str>> = keys.into_keys().collect();
                 for (source, source_span) in merges {
-                    merge(&mut entries, &keys, source, source_span)?;
+                    merge(&mut entries, &mut seen, source, source_span)?;
                 }
                 Value::Map(entries)
             }
         };
         let span = Span { start, end: at.end };
-        let size = if anchor == 0 { 0 } else { size(&value) };
-        self.add(Node { value, span: Some(span) }, anchor, size, span)
+        self.add(Node { value, written: None, span: Some(span) }, anchor, span)
     }
 
     fn alias(&mut self, id: usize, at: Span) -> Result<(), Diagnostic> {
-        if self.expected_key().is_some() {
+        if self.expects_key() {
             return Err(refusal(Code::UnsupportedYaml, Some(at), "an alias cannot be a key"));
         }
-        let Some((node, size)) = self.anchors.get(&id) else {
+        let Some(Anchored { node, size, depth }) = self.anchors.get(&id) else {
             return Err(refusal(Code::UnknownAlias, Some(at), "the alias stands inside the value it names"));
         };
+        // Counted with every alias written out, as values are: or aliases of aliases would nest
+        // deeper than those who walk the tree can follow.
+        if self.stack.len() + depth > MAX_DEPTH {
+            return Err(too_deep(Some(at)));
+        }
         let size = *size;
         self.aliased_values += size;
         if self.aliased_values > MAX_ALIASED_VALUES {
@@ -276,7 +319,7 @@ impl<'a> Builder<'a> {
         }
         let node = node.clone();
         self.count(size, at)?;
-        self.add(node, 0, 0, at)
+        self.add(node, 0, at)
     }
 
     fn count(&mut self, values: usize, at: Span) -> Result<(), Diagnostic> {
@@ -285,9 +328,10 @@ impl<'a> Builder<'a> {
     }
 
     /// Puts a finished node where it belongs.
-    fn add(&mut self, node: Node, anchor: usize, size: usize, at: Span) -> Result<(), Diagnostic> {
+    fn add(&mut self, node: Node, anchor: usize, at: Span) -> Result<(), Diagnostic> {
         if anchor != 0 {
-            self.anchors.insert(anchor, (node.clone(), size));
+            let (size, depth) = extent(&node.value);
+            self.anchors.insert(anchor, Anchored { node: node.clone(), size, depth });
             self.aliased_values += size;
             if self.aliased_values > MAX_ALIASED_VALUES {
                 let message = format!("the anchors of this file hold more than {MAX_ALIASED_VALUES} values");
@@ -298,9 +342,11 @@ impl<'a> Builder<'a> {
             None => self.root = Some(node),
             Some(Open { frame: Frame::List(items), .. }) => items.push(node),
             Some(Open { frame: Frame::Map { entries, key, merges, .. }, .. }) => match key.take() {
-                Some((key, _)) if &*key == "<<" => merges.push((node, at)),
-                Some((key, key_span)) => entries.push(Entry { key, key_span: Some(key_span), node }),
-                None => {}
+                Some(Key::First(key, key_span)) => {
+                    entries.push(Entry { key, key_span: Some(key_span), node });
+                }
+                Some(Key::Merge) => merges.push((node, at)),
+                Some(Key::Again) | None => {}
             },
         }
         Ok(())
@@ -310,7 +356,7 @@ impl<'a> Builder<'a> {
 /// `<<: *shared` or `<<: [*one, *two]`: takes over the keys that the mapping does not have itself.
 fn merge(
     entries: &mut Vec<Entry>,
-    own: &BTreeMap<Arc<str>, Span>,
+    seen: &mut BTreeSet<Arc<str>>,
     source: Node,
     at: Span,
 ) -> Result<(), Diagnostic> {
@@ -319,7 +365,6 @@ fn merge(
         Value::List(items) => items,
         _ => vec![source],
     };
-    let mut seen: BTreeSet<Arc<str>> = own.keys().cloned().collect();
     for source in sources {
         let Value::Map(merged) = source.value else {
             return Err(refusal(
@@ -337,12 +382,16 @@ fn merge(
     Ok(())
 }
 
-/// How many values a finished value holds, itself included.
-fn size(value: &Value) -> usize {
+/// How many values a finished value holds, itself included, and how many levels it has.
+fn extent(value: &Value) -> (usize, usize) {
+    let around = |(size, depth): (usize, usize), inner: &Node, key: usize| {
+        let (inner_size, inner_depth) = extent(&inner.value);
+        (size + key + inner_size, depth.max(1 + inner_depth))
+    };
     match value {
-        Value::List(items) => 1 + items.iter().map(|item| size(&item.value)).sum::<usize>(),
-        Value::Map(entries) => 1 + entries.iter().map(|entry| 1 + size(&entry.node.value)).sum::<usize>(),
-        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(..) => 1,
+        Value::List(items) => items.iter().fold((1, 1), |sum, item| around(sum, item, 0)),
+        Value::Map(entries) => entries.iter().fold((1, 1), |sum, entry| around(sum, &entry.node, 1)),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(..) => (1, 0),
     }
 }
 
@@ -376,32 +425,65 @@ fn point(text: &str, at: usize) -> Span {
     Span { start, end: Position { line, column: column + 1 } }
 }
 
-fn refuse_tag(tagged: bool, at: Span) -> Result<(), Diagnostic> {
-    if !tagged {
-        return Ok(());
+/// No process, header or database takes a NUL, however it is written.
+fn refuse_nul(text: &str, at: Option<Span>) -> Result<(), Diagnostic> {
+    if text.contains('\0') {
+        return Err(refusal(Code::OutOfRange, at, "text cannot hold a NUL character"));
     }
-    Err(refusal(Code::UnsupportedYaml, Some(at), "workflow files have no YAML tags")
-        .help("quote text that begins with `!`"))
+    Ok(())
 }
 
-fn syntax(error: &granit_parser::ScanError) -> Diagnostic {
+fn syntax(text: &str, error: &granit_parser::ScanError) -> Diagnostic {
     let marker = error.marker();
     let start = Position { line: marker.line() as u32, column: marker.col() as u32 + 1 };
-    let at = Span { start, end: Position { line: start.line, column: start.column + 1 } };
+    let line = text.split('\n').nth(start.line as usize - 1).unwrap_or_default();
+    let end = start.column + u32::from((start.column as usize) <= line.chars().count());
+    let at = Some(Span { start, end: Position { line: start.line, column: end } });
+    let told = |message: &str, help: &str| refusal(Code::Syntax, at, message).help(help);
     match error.kind() {
-        ErrorKind::RecursionLimitExceeded => too_deep(Some(at)),
+        ErrorKind::RecursionLimitExceeded => too_deep(at),
         ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabAtBlockScalarStart => {
-            refusal(Code::Syntax, Some(at), kind_text(error)).help("indent with spaces")
+            // The parser notices after the tab.
+            let column = line.chars().position(|c| c == '\t').map_or(start.column, |tab| tab as u32 + 1);
+            let start = Position { line: start.line, column };
+            let at = Span { start, end: Position { line: start.line, column: column + 1 } };
+            refusal(Code::Syntax, Some(at), "a tab cannot indent").help("indent with spaces")
         }
         ErrorKind::DirectiveDisallowed => {
-            refusal(Code::UnsupportedYaml, Some(at), "workflow files have no YAML directives")
+            refusal(Code::UnsupportedYaml, at, "workflow files have no YAML directives")
+                .help("remove the line that begins with `%`")
         }
-        _ => refusal(Code::Syntax, Some(at), kind_text(error)),
+        ErrorKind::UnexpectedCharacter { character } if character.is_control() => told(
+            &format!("the character {character:?} cannot stand in a file as it is"),
+            &format!("write `\\u{:04x}` in double quotes", u32::from(*character)),
+        ),
+        ErrorKind::UnexpectedCharacter { character } => {
+            told(&format!("a value without quotes cannot begin with {character:?}"), "put it in quotes")
+        }
+        ErrorKind::MappingValueNotAllowed => told(
+            "a `:` cannot stand here",
+            "quote text that contains `: `, write a space after the `:` of a key, and check the indent",
+        ),
+        ErrorKind::InvalidColonPlacement => told(
+            "a `:` cannot stand here",
+            "close the `[` or `{` before it, or quote text that contains `: `",
+        ),
+        ErrorKind::InvalidQuotedScalarIndent => told(
+            "the text in quotes goes on here, with too little indent",
+            "close the quotes before this line",
+        ),
+        ErrorKind::UnknownQuotedScalarEscape => told(
+            "unknown escape in double quotes",
+            "use single quotes or a `|` block for text with backslashes, or write `\\\\` for one",
+        ),
+        ErrorKind::ExpectedBlockMappingKey => {
+            told("expected a key with the indent of those above", "check the indent")
+        }
+        ErrorKind::UnexpectedEofImplicitFlowMapping | ErrorKind::UnexpectedEofFlowMapping => {
+            told("expected a key or `}`", "check commas and brackets")
+        }
+        kind => refusal(Code::Syntax, at, kind.to_string()),
     }
-}
-
-fn kind_text(error: &granit_parser::ScanError) -> String {
-    error.kind().to_string()
 }
 
 fn not_utf8(bytes: &[u8], valid: usize) -> Diagnostic {

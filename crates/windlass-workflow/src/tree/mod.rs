@@ -30,6 +30,9 @@ pub const MAX_ALIASED_VALUES: usize = 100_000;
 pub struct Node {
     /// What it is.
     pub value: Value,
+    /// How a number or boolean is written, where that is not how it would be shown: `3.10`, `0755`,
+    /// `True`. It counts where the value is taken as text.
+    pub written: Option<Arc<str>>,
     /// Where it stands; `None` in a document that never was text.
     pub span: Option<Span>,
 }
@@ -70,7 +73,8 @@ impl Value {
         match self {
             Value::Null => Kind::Nothing,
             Value::Bool(_) => Kind::Bool,
-            Value::Int(_) | Value::Float(_) => Kind::Number,
+            Value::Int(_) => Kind::Number,
+            Value::Float(_) => Kind::Fraction,
             Value::Text(..) => Kind::Text,
             Value::List(_) => Kind::List,
             Value::Map(_) => Kind::Map,
@@ -85,8 +89,10 @@ pub enum Kind {
     Nothing,
     /// A boolean.
     Bool,
-    /// A number.
+    /// A whole number.
     Number,
+    /// A number with a fraction.
+    Fraction,
     /// Text.
     Text,
     /// A list.
@@ -101,6 +107,7 @@ impl fmt::Display for Kind {
             Kind::Nothing => "nothing",
             Kind::Bool => "a boolean",
             Kind::Number => "a number",
+            Kind::Fraction => "a number with a fraction",
             Kind::Text => "text",
             Kind::List => "a list",
             Kind::Map => "a mapping",

@@ -45,6 +45,17 @@ pub fn plain(text: &str, place: Place) -> Result<Value, ScalarError> {
     Ok(Value::Text(Arc::from(text), place))
 }
 
+/// `text`, if the number or boolean read from it would be shown in another way.
+pub fn written(value: &Value, text: &str) -> Option<Arc<str>> {
+    let shown = match value {
+        Value::Bool(value) => value.to_string(),
+        Value::Int(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Null | Value::Text(..) | Value::List(_) | Value::Map(_) => return None,
+    };
+    (shown != text).then(|| text.into())
+}
+
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

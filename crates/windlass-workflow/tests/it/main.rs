@@ -7,10 +7,13 @@
     reason = "these are tests: they read files, start shells, and clippy knows unwrap only in marked functions"
 )]
 
+mod corpus;
 mod cron;
 mod cron_peer;
+mod diff;
 mod expr;
 mod hostile;
 mod pages;
 mod reference;
+mod roundtrip;
 mod script;
