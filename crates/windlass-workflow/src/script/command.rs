@@ -70,16 +70,18 @@ enum Kind {
     Let,
     /// Runs its first argument later.
     Trap,
-    /// Assigns; `integer` if the values are evaluated, too (`declare -i`, `declare -n`).
+    /// Assigns; `value` says why the options (`-i`, `-n`, `-a`) forbid holes in the values.
     Declare {
-        integer: bool,
+        value: Option<Reason>,
     },
     /// Takes names of variables.
     Names,
     /// `read`: names, and options with values.
     Read,
-    /// A name after `-v`.
-    NameAfterV,
+    /// `printf` before its format: options, and a name after `-v`.
+    Printf,
+    /// `[` or `test`: a name after `-v`.
+    Test,
 }
 
 /// How far a `sh -c code` has been read.
@@ -109,8 +111,12 @@ pub(super) struct Word {
     plain: bool,
     /// No expansions or holes so far: `text` is all there is.
     fixed: bool,
+    /// An expansion or a hole came before any text.
+    starts_open: bool,
     /// It starts with `name=`, `name+=` or `name[…]=`.
     pub(super) assigned: bool,
+    /// `name=(`: what follows are elements.
+    elements: bool,
     /// The holes directly in it, not those of command substitutions.
     holes: Vec<usize>,
 }
@@ -129,7 +135,9 @@ impl Word {
             start,
             plain: true,
             fixed: true,
+            starts_open: false,
             assigned: false,
+            elements: false,
             holes: Vec::new(),
         }
     }
@@ -152,6 +160,7 @@ impl Word {
 
     /// Notes an expansion.
     pub(super) fn expanded(&mut self) {
+        self.starts_open |= self.text.is_empty();
         self.fixed = false;
     }
 
@@ -163,6 +172,11 @@ impl Word {
     /// Whether a `(` here starts the elements of an array.
     pub(super) fn opens_array(&self) -> bool {
         self.assigned && self.last == Some(b'=')
+    }
+
+    /// Notes the `(` before the elements of an array.
+    pub(super) fn open_array(&mut self) {
+        self.elements = true;
     }
 
     /// Whether a `(` here makes the word an extended pattern such as `@(a|b)`.
@@ -186,6 +200,21 @@ impl Word {
 
     fn keyword(&self) -> Option<&[u8]> {
         if self.plain { self.literal() } else { None }
+    }
+
+    /// Whether a hole or an expansion at the end of what has been read may make it an option.
+    fn may_become_option(&self) -> bool {
+        self.starts_open || self.text.is_empty() || self.text.starts_with(b"-")
+    }
+
+    /// Whether it is an unquoted expansion, which may yield options or no word at all.
+    fn may_be_options(&self) -> bool {
+        self.plain && !self.fixed && self.holes.is_empty() && self.may_become_option()
+    }
+
+    /// Whether its holes may make it `-v`.
+    fn may_be_v(&self) -> bool {
+        !self.holes.is_empty() && matches!(self.text.as_slice(), b"" | b"-" | b"v" | b"-v")
     }
 
     fn assigns_special_variable(&self) -> bool {
@@ -246,7 +275,9 @@ impl Command {
             Place::FunctionName => Some(Reason::FunctionName),
             Place::Arguments => match kind {
                 Kind::Declare { .. } if !word.assigned => Some(Reason::VariableName),
-                Kind::Declare { integer: true } => Some(Reason::IntegerVariable),
+                Kind::Declare { value: Some(Reason::ArrayValue) } if word.elements => None,
+                Kind::Declare { value } => value,
+                Kind::Printf if next == Some(Reason::Format) && !word.may_become_option() => None,
                 _ => next,
             },
             Place::Conditional => next,
@@ -377,6 +408,8 @@ impl Command {
             Some(keyword) if !self.prefixed => match keyword {
                 b"if" | b"then" | b"else" | b"elif" | b"fi" | b"while" | b"until" | b"do" | b"done"
                 | b"!" | b"{" | b"}" | b"time" | b"coproc" => self.start(),
+                // Options of `time`; no command is called that.
+                b"-p" | b"--" => self.start(),
                 b"case" => {
                     self.cases += 1;
                     self.keyword_at = word.start;
@@ -413,18 +446,23 @@ impl Command {
             b"eval" | b"alias" | b"compgen" => Kind::Eval,
             b"let" => Kind::Let,
             b"trap" => Kind::Trap,
-            b"declare" | b"typeset" | b"local" | b"export" | b"readonly" => Kind::Declare { integer: false },
-            b"unset" | b"mapfile" | b"readarray" | b"getopts" => Kind::Names,
+            b"declare" | b"typeset" | b"local" | b"export" | b"readonly" => Kind::Declare { value: None },
+            b"unset" | b"mapfile" | b"readarray" | b"getopts" | b"wait" => Kind::Names,
             b"read" => Kind::Read,
-            b"printf" | b"test" | b"[" => Kind::NameAfterV,
+            b"printf" => Kind::Printf,
+            b"test" | b"[" => Kind::Test,
             _ => Kind::Plain,
         };
         self.expect_after(word);
     }
 
     fn argument(&mut self, word: &Word) {
-        if let (Kind::Declare { integer }, Some([b'-', flags @ ..])) = (&mut self.kind, word.literal()) {
-            *integer |= flags.iter().any(|flag| matches!(flag, b'i' | b'n'));
+        if let (Kind::Declare { value }, Some([b'-', flags @ ..])) = (&mut self.kind, word.literal()) {
+            if flags.iter().any(|flag| matches!(flag, b'i' | b'n')) {
+                *value = Some(Reason::IntegerVariable);
+            } else if flags.iter().any(|flag| matches!(flag, b'a' | b'A')) {
+                *value = value.or(Some(Reason::ArrayValue));
+            }
         }
         // The action is the first operand; what follows are names of signals.
         if self.kind == Kind::Trap && !word.text.starts_with(b"-") {
@@ -436,7 +474,7 @@ impl Command {
     /// Decides what holes in the word after this one would mean.
     fn expect_after(&mut self, word: &Word) {
         let literal = word.literal().unwrap_or_default();
-        self.shell = self.shell.after(literal);
+        self.shell = if word.may_be_options() { self.shell } else { self.shell.after(literal) };
         self.next = match self.kind {
             _ if self.shell == ShellWords::Code => Some(Reason::ShellCode),
             Kind::Plain | Kind::Declare { .. } => None,
@@ -448,7 +486,18 @@ impl Command {
                 [b'-', .., b'p' | b'd' | b'i' | b'n' | b'N' | b't' | b'u'] => None,
                 _ => Some(Reason::VariableName),
             },
-            Kind::NameAfterV => (literal == b"-v").then_some(Reason::VariableName),
+            Kind::Printf => match (self.next, literal) {
+                // The word was `printf` itself, or the name that `-v` takes.
+                (None | Some(Reason::VariableName), _) => Some(Reason::Format),
+                (_, b"-v") => Some(Reason::VariableName),
+                (_, [b'-', b'v', ..]) => Some(Reason::Format),
+                _ => {
+                    self.kind = Kind::Plain;
+                    None
+                }
+            },
+            Kind::Test if literal == b"-v" => Some(Reason::VariableName),
+            Kind::Test => word.may_be_v().then_some(Reason::TestOperand),
         };
     }
 

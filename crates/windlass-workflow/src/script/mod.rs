@@ -16,12 +16,13 @@
 //! comes back byte for byte.
 //!
 //! What it cannot guard: programs that take code as an argument or input (`awk`, `python -c`, `ssh`,
-//! `psql -c`, `xargs`), options a program reads from a value with a leading `-`, and what the script
-//! does later with a variable it assigned or with the output of a command it gave a value to
-//! (`n=${{ x }}; echo $((n))` evaluates `n` in bash). `docs/reference/scripts.md` tells users.
+//! `psql -c`, `xargs`), options a program reads from a value with a leading `-`, what the script does
+//! later with a variable it assigned or with the output of a command it gave a value to
+//! (`n=${{ x }}; echo $((n))` evaluates `n` in bash), and the attributes it gave a variable before
+//! (`declare -i n`). `docs/reference/scripts.md` tells users.
 //!
 //! ```text
-//! pieces ──► scan (contexts of scanner.rs, grammar of command.rs) ──► one verdict per hole ──► text
+//! pieces ──► scan (contexts of scanner/, grammar of command.rs) ──► one verdict per hole ──► text
 //! ```
 
 use std::collections::BTreeMap;
@@ -30,7 +31,6 @@ use std::ops::Range;
 use crate::diagnostic::TextError;
 
 mod command;
-mod here_document;
 mod refusal;
 mod scanner;
 mod units;

@@ -25,6 +25,9 @@ pub(super) enum Reason {
     Duplication,
     SpecialVariable,
     IntegerVariable,
+    ArrayValue,
+    Format,
+    TestOperand,
     Eval,
     ShellCode,
     Trap,
@@ -68,6 +71,13 @@ impl Reason {
             Reason::IntegerVariable => {
                 "in the value of an integer or reference variable, which the shell reads as code"
             }
+            Reason::ArrayValue => {
+                "in the value of an array, which the shell runs as code if it looks like `(…)`"
+            }
+            Reason::Format => "where `printf` may take it for an option, one of which runs code",
+            Reason::TestOperand => {
+                "after another expression in a test, which would run it as code if that one is `-v`"
+            }
             Reason::Eval => "in the arguments of a command that runs them as shell code",
             Reason::ShellCode => "in the command string of a shell, which would run its value as code",
             Reason::Trap => "in the action of `trap`, which the shell runs as code",
@@ -104,6 +114,9 @@ impl Reason {
             Reason::SpecialVariable | Reason::IntegerVariable => {
                 format!("assign it to an ordinary variable: value={hole}")
             }
+            Reason::ArrayValue => format!("make it an element: name=({hole})"),
+            Reason::Format => format!("give `printf` a format first: printf '%s\\n' {hole}"),
+            Reason::TestOperand => format!("write the operator out: [ -n {hole} ]"),
             Reason::Eval => {
                 "call the command directly, without `eval`: each argument arrives as it is".into()
             }

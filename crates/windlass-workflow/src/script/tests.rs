@@ -148,6 +148,11 @@ fn keywords_are_keywords_only_where_commands_start() {
         r#"for ((i = 0; i < 3; i++)); do echo "${1}"; done"#,
     );
     check("read -p ${{ x }} name; printf -v a %s ${{ x }}", r#"read -p "${1}" name; printf -v a %s "${1}""#);
+    check("printf 'a %s' ${{ x }}; printf \"a ${{ x }}\"", r#"printf 'a %s' "${1}"; printf "a ${1}""#);
+    check("printf -- ${{ x }}; printf \"$f\" ${{ x }}", r#"printf -- "${1}"; printf "$f" "${1}""#);
+    check("declare -a a=(${{ x }}) b=(c ${{ x }})", r#"declare -a a=("${1}") b=(c "${1}")"#);
+    check("[ ${{ x }} = ${{ y }} -o ! ${{ x }} ]", r#"[ "${1}" = "${2}" -o ! "${1}" ]"#);
+    check("bash \"$file\" -c ${{ x }}; time -p f ${{ x }}", r#"bash "$file" -c "${1}"; time -p f "${1}""#);
     check("command -v ${{ x }}; trap 'rm x' ${{ x }}", r#"command -v "${1}"; trap 'rm x' "${1}""#);
 }
 
@@ -212,6 +217,7 @@ fn places_where_the_value_would_be_code_are_refused() {
         "unset ${{ bad }}",
         "read -r ${{ bad }}",
         "printf -v ${{ bad }} x",
+        "wait -n ${{ bad }}",
         "[ -v ${{ bad }} ] || [[ -v ${{ bad }} ]]",
         "echo ${${{ bad }}}",
     ] {
@@ -226,11 +232,28 @@ fn places_where_the_value_would_be_code_are_refused() {
         "value=${{ bad }}",
     );
     check_refused("declare -ri n=${{ bad }}", "integer", "value=${{ bad }}");
+    check_refused("declare -a -i n=(${{ bad }})", "integer", "value=${{ bad }}");
+    for script in ["declare -a a=${{ bad }}", "f() { local -rA a=\"(${{ bad }})\" b=(${{ x }}); }"] {
+        check_refused(script, "value of an array", "name=(${{ bad }})");
+    }
+    for script in [
+        "printf ${{ bad }} x",
+        "printf \"${{ bad }}\\n\" ${{ x }}",
+        "printf -v a ${{ bad }} b",
+        "printf -va[${{ bad }}] b",
+    ] {
+        check_refused(script, "an option", "printf '%s\\n' ${{ bad }}");
+    }
+    for script in ["[ ${{ x }} ${{ bad }} ]", "test a -a ! -${{ x }} \"${{ bad }}\""] {
+        check_refused(script, "after another expression", "[ -n ${{ bad }} ]");
+    }
     for script in [
         "eval ${{ bad }}",
         "a=1 command eval \"x ${{ bad }}\"",
         "\\eval \"$(f ${{ x }})\" ${{ bad }}",
         "alias a=${{ bad }}",
+        "time -p eval ${{ bad }}",
+        "time -p -- eval ${{ bad }}",
     ] {
         check_refused(script, "runs them as shell code", "without `eval`");
     }
@@ -240,6 +263,8 @@ fn places_where_the_value_would_be_code_are_refused() {
         "timeout 5 bash -lc ${{ bad }}",
         "bash -o pipefail -ec \"${{ bad }}\"",
         "su - ${{ x }} -c ${{ bad }}",
+        "bash $OPTS -c ${{ bad }}",
+        "sh -$flags `more` -ec $OPTS ${{ bad }}",
     ] {
         check_refused(script, "command string of a shell", "sh -c '… \"$1\" …' sh ${{ bad }}");
     }
