@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{metadata, root, text};
 
-const PURE: &[&str] = &["windlass-model", "windlass-workflow"];
+const PURE: &[&str] = &["windlass-model", "windlass-workflow", "windlass-core"];
 
 /// Pieces of source text that a pure crate does not contain outside tests.
 const FORBIDDEN: &[&str] = &[

@@ -1,1 +1,3 @@
-//! Nothing lives here: the checks are in `it/`.
+//! What the tests of several crates share.
+
+pub mod pages;

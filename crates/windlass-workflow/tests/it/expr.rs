@@ -7,7 +7,7 @@ use serde_json::json;
 use windlass_workflow::expr::{Expression, FUNCTIONS, Fuel, MAX_DEPTH, MAX_LENGTH, MAX_TEXT, Value, Values};
 use windlass_workflow::template::Template;
 
-use crate::pages;
+use windlass_tests::pages;
 
 const PAGE: &str = "expressions.md";
 

@@ -13,7 +13,6 @@ mod cron_peer;
 mod diff;
 mod expr;
 mod hostile;
-mod pages;
 mod reference;
 mod roundtrip;
 mod script;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 use windlass_workflow::{Code, file, from_text};
 
-use crate::pages;
+use windlass_tests::pages;
 
 #[test]
 fn the_schema_is_the_generated_one() {

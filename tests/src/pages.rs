@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 static WRITING: Mutex<()> = Mutex::new(());
 
 fn path(page: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(page)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference").join(page)
 }
 
 /// The text of a page of the reference.
@@ -23,7 +23,7 @@ pub fn whole(page: &str, generated: &str) {
 
 fn compare(page: &str, generated: &str) {
     if updating() {
-        std::fs::write(path(page), generated).unwrap();
+        std::fs::write(path(page), generated).unwrap_or_else(|error| panic!("cannot write {page}: {error}"));
     }
     let committed = std::fs::read_to_string(path(page)).unwrap_or_default();
     assert!(

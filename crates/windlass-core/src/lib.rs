@@ -1,0 +1,17 @@
+//! The scheduler's decisions.
+//!
+//! Everything that can happen is an input; the answer is a decision: changes that must become durable,
+//! then messages that may be sent. Nothing here reads a clock, waits, or touches a file or socket, so
+//! that the machines a simulation drives are the ones that ship.
+
+pub mod time;
+
+pub mod attempt;
+pub mod job;
+pub mod run;
+
+pub mod rows;
+pub mod shard;
+
+pub mod order;
+pub mod requirement;

@@ -1,0 +1,257 @@
+//! What people do with runs.
+
+use windlass_model::{AttemptId, JobId, JobNumber};
+use windlass_workflow::definition::TaskIndex;
+
+use super::Shard;
+use super::input::{Answer, CallId, Command, Control, Decision, Message, Refusal, ToWorker, Why, WorkerLife};
+use super::open_run::{OpenRun, Phase};
+use super::why::Reason;
+use crate::attempt;
+use crate::rows::{Change, JobRow};
+use crate::time::Now;
+use crate::{job, run};
+
+impl Shard {
+    /// Does what somebody wants with a run.
+    pub(super) fn control(&mut self, now: Now, call: CallId, control: &Control, out: &mut Decision) {
+        let done = self.with_run(now, control.run, out, |shard, run, out| {
+            let done = match control.command {
+                Command::Stop => {
+                    move_run(run, run::Event::StopAsked).map(|()| shard.stop_jobs(now, run, out))
+                }
+                Command::Pause => move_run(run, run::Event::PauseAsked).map(|()| shard.pause_jobs(run, out)),
+                Command::Resume => move_run(run, run::Event::ResumeAsked).map(|()| shard.requeue_all(run)),
+                Command::Approve(number, yes) => shard.approve(now, run, number, yes, &control.by, out),
+                Command::ForceSuccess(number) => shard.force_success(now, run, number, &control.by, out),
+                Command::Retry(number) => shard.retry(now, run, number, &control.by, out),
+            };
+            // The state before the run goes on by itself, as the caller asked for it.
+            done.map(|()| run.row.state)
+        });
+        let answer = match done {
+            Some(Ok(state)) => Answer::Accepted(state),
+            Some(Err(refusal)) => Answer::Refused(refusal),
+            None => Answer::Refused(Refusal::NoSuchRun),
+        };
+        out.messages.push(Message::Answer(call, answer));
+    }
+
+    /// Stops a run from inside.
+    pub(super) fn stop(&mut self, now: Now, run: &mut OpenRun, reason: &str, out: &mut Decision) {
+        if move_run(run, run::Event::StopAsked).is_ok() {
+            run.row.reason = reason.into();
+            self.stop_jobs(now, run, out);
+        }
+    }
+
+    pub(super) fn stop_jobs(&mut self, now: Now, run: &mut OpenRun, out: &mut Decision) {
+        let all: Vec<_> = (0..run.tasks.len() as u32).map(TaskIndex).collect();
+        self.close_tasks(now, run, &all, out);
+        run.due.clear();
+    }
+
+    /// Takes back what has not started.
+    pub(super) fn pause_jobs(&mut self, run: &mut OpenRun, out: &mut Decision) {
+        let id = run.row.id;
+        for task in &run.tasks {
+            let Phase::Open(jobs) = &task.phase else { continue };
+            for (item, job) in &jobs.begun {
+                if let job::State::Running(current) = job.state
+                    && current.state == attempt::State::Assigned
+                {
+                    let life = WorkerLife { worker: current.worker, incarnation: current.incarnation };
+                    let number = JobNumber(jobs.base.0 + item);
+                    let attempt = AttemptId { job: JobId { run: id, number }, fence: current.fence };
+                    out.messages.push(Message::Worker(life, ToWorker::Recall(attempt)));
+                }
+            }
+        }
+        self.requeue_all(run);
+    }
+
+    fn approve(
+        &mut self,
+        now: Now,
+        run: &mut OpenRun,
+        number: JobNumber,
+        yes: bool,
+        by: &str,
+        out: &mut Decision,
+    ) -> Result<(), Refusal> {
+        let place = run.place(number).ok_or(Refusal::NoSuchJob)?;
+        let approval = run.definition.tasks[place.task.position()].work.task_type()
+            == windlass_workflow::definition::TaskType::Approve;
+        let held = run
+            .jobs(place.task)
+            .and_then(|jobs| jobs.begun.get(&place.item))
+            .is_some_and(|job| job.state == job::State::Held);
+        if !approval || !held {
+            return Err(job::Refused::NotExpected.into());
+        }
+        let reason = format!("{} by {by}", if yes { "approved" } else { "rejected" });
+        self.hold_over(now, run, number, yes, &reason, out);
+        Ok(())
+    }
+
+    fn force_success(
+        &mut self,
+        now: Now,
+        run: &mut OpenRun,
+        number: JobNumber,
+        by: &str,
+        out: &mut Decision,
+    ) -> Result<(), Refusal> {
+        let place = run.place(number).ok_or(Refusal::NoSuchJob)?;
+        let id = run.job_id(place).ok_or(Refusal::NoSuchJob)?;
+        let jobs = run.jobs(place.task).ok_or(job::Refused::NotExpected)?;
+        let job = jobs.begun.get_mut(&place.item).ok_or(job::Refused::NotExpected)?;
+        let before = job.state;
+        job.state = job::transition(job.state, job::Event::ForcedSuccess)?;
+        let row = JobRow {
+            job: id,
+            state: job.state,
+            reason: format!("forced by {by}").into(),
+            at: now.wall,
+            outputs: None,
+            reopened_after: None,
+        };
+        out.changes.push(Change::Job(row));
+        jobs.again.remove(&place.item);
+        match before {
+            job::State::Ended(job::End::Failed) => {
+                (jobs.failed, jobs.ended) = (jobs.failed - 1, jobs.ended - 1);
+            }
+            job::State::Ended(job::End::Stopped) => {
+                (jobs.stopped, jobs.ended) = (jobs.stopped - 1, jobs.ended - 1);
+            }
+            job::State::Ended(job::End::Success | job::End::Skipped { .. })
+            | job::State::Waiting
+            | job::State::Ready
+            | job::State::Running(_)
+            | job::State::Backoff { .. }
+            | job::State::Held => {}
+        }
+        self.requeue(run, place.task);
+        self.job_ended(now, run, place, out);
+        Ok(())
+    }
+
+    /// Tries a failed job of an open task again.
+    fn retry(
+        &mut self,
+        now: Now,
+        run: &mut OpenRun,
+        number: JobNumber,
+        by: &str,
+        out: &mut Decision,
+    ) -> Result<(), Refusal> {
+        let place = run.place(number).ok_or(Refusal::NoSuchJob)?;
+        let id = run.job_id(place).ok_or(Refusal::NoSuchJob)?;
+        let jobs = run.jobs(place.task).ok_or(job::Refused::NotExpected)?;
+        let job = jobs.begun.get_mut(&place.item).ok_or(job::Refused::NotExpected)?;
+        let job::State::Ended(end) = job.state else { return Err(job::Refused::NotOver.into()) };
+        let waiting = job::transition(job.state, job::Event::Reopened)?;
+        job.state = job::transition(waiting, job::Event::DependenciesMet)?;
+        (job.failures, job.losses) = (0, 0);
+        let row = JobRow {
+            job: id,
+            state: job.state,
+            reason: format!("tried again by {by}").into(),
+            at: now.wall,
+            outputs: None,
+            reopened_after: Some(job.number),
+        };
+        out.changes.push(Change::Job(row));
+        jobs.ended -= 1;
+        match end {
+            job::End::Failed => jobs.failed -= 1,
+            job::End::Stopped => jobs.stopped -= 1,
+            job::End::Success | job::End::Skipped { .. } => {}
+        }
+        jobs.again.insert(place.item);
+        self.requeue(run, place.task);
+        Ok(())
+    }
+
+    /// Every reason why a job does not run. The same conditions keep it out of the queue.
+    pub fn why(&self, job: JobId) -> Option<Why> {
+        let run = self.runs.get(&job.run)?;
+        let place = run.place(job.number)?;
+        let mut reasons = Vec::new();
+        match run.row.state {
+            run::State::Pending => {
+                if let Some(when) = run.row.run_at {
+                    reasons.push(Reason::NotBefore(when));
+                }
+                if let Some(limit) = run.definition.max_active_runs
+                    && !self.place_free(run)
+                {
+                    let active = self.active_runs(&run.row.workflow) as u32;
+                    reasons.push(Reason::RunLimit { limit, active });
+                }
+            }
+            run::State::Pausing | run::State::Paused { .. } => reasons.push(Reason::Paused),
+            run::State::Stopping => reasons.push(Reason::Stopping),
+            run::State::Running | run::State::Ended(_) => {}
+        }
+        match &run.tasks[place.task.position()].phase {
+            Phase::Waiting => {
+                let open = |task: &&TaskIndex| !matches!(run.tasks[task.position()].phase, Phase::Done(_));
+                let dependencies = run.definition.graph.dependencies(place.task).iter().filter(open);
+                reasons.extend(
+                    dependencies
+                        .map(|task| Reason::Dependency(run.definition.tasks[task.position()].id.clone())),
+                );
+                if place.task.position() >= run.definition.ordinary_tasks().len() && run.ordinary_open > 0 {
+                    reasons.push(Reason::FinallyComesLast);
+                }
+            }
+            Phase::Done(_) => reasons.push(Reason::Over),
+            Phase::Open(jobs) => {
+                let task = &run.definition.tasks[place.task.position()];
+                let state = jobs.begun.get(&place.item).map_or(job::State::Ready, |job| job.state);
+                match state {
+                    job::State::Running(_) => reasons.push(Reason::UnderWay),
+                    job::State::Backoff { until } => reasons.push(Reason::Backoff(until)),
+                    job::State::Ended(_) => reasons.push(Reason::Over),
+                    job::State::Held => reasons.push(match task.work.task_type() {
+                        windlass_workflow::definition::TaskType::Approve => Reason::Approval,
+                        windlass_workflow::definition::TaskType::Workflow => Reason::SubWorkflow,
+                        _ => Reason::Condition,
+                    }),
+                    job::State::Waiting | job::State::Ready => {
+                        if !self.dispatching {
+                            reasons.push(Reason::SwitchedOff);
+                        }
+                        let limit = task.foreach.as_ref().and_then(|foreach| foreach.max_parallel);
+                        if let Some(limit) = limit.filter(|limit| jobs.running >= *limit) {
+                            reasons.push(Reason::MaxParallel(limit));
+                        }
+                        let misfits: Vec<_> = self
+                            .workers
+                            .values()
+                            .map(|worker| worker.capability.fits(&jobs.requirement))
+                            .collect();
+                        if misfits.iter().any(Result::is_ok) {
+                            reasons.push(Reason::NoSlot);
+                        } else {
+                            let told = misfits
+                                .first()
+                                .and_then(|misfit| misfit.as_ref().err())
+                                .map_or("no worker is connected".to_owned(), ToString::to_string);
+                            reasons.push(Reason::NoWorkerFits(told.into()));
+                        }
+                    }
+                }
+            }
+        }
+        Some(reasons)
+    }
+}
+
+fn move_run(run: &mut OpenRun, event: run::Event) -> Result<(), Refusal> {
+    run.row.state = run::transition(run.row.state, event)?;
+    run.changed = true;
+    Ok(())
+}

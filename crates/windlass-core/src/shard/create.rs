@@ -1,0 +1,216 @@
+//! Runs come into being, begin, and leave.
+
+use std::sync::Arc;
+
+use windlass_model::policy::TimeoutAction;
+use windlass_model::{JobId, Name, RunId};
+use windlass_workflow::Definition;
+
+use super::Shard;
+use super::input::{Answer, CallId, CreateRun, Decision, Message, Refusal};
+use super::open_run::OpenRun;
+use super::timers::Timer;
+use crate::rows::{Change, KeyRow, RunRow, Selection, Trigger, Values};
+use crate::run;
+use crate::time::{Now, Wall};
+
+impl Shard {
+    /// Creates the wanted run, or finds the one that the same call created before.
+    pub(super) fn create(&mut self, now: Now, call: CallId, wanted: CreateRun, out: &mut Decision) {
+        let answer = match self.keys.get(&wanted.key) {
+            Some(known) if known.body == wanted.body => Answer::Created(known.run),
+            Some(_) => Answer::Refused(Refusal::KeyReused),
+            None => match self.ids.next_id(now.wall.0) {
+                Some(id) => {
+                    self.create_new(now, id, wanted, out);
+                    Answer::Created(id)
+                }
+                None => Answer::Refused(Refusal::NoIds),
+            },
+        };
+        out.messages.push(Message::Answer(call, answer));
+    }
+
+    fn create_new(&mut self, now: Now, id: RunId, wanted: CreateRun, out: &mut Decision) {
+        let key = KeyRow { key: wanted.key, body: wanted.body, run: id, at: now.wall };
+        self.keys.insert(key.key.clone(), key.clone());
+        let created_by = Arc::clone(&key.key.principal);
+        out.changes.push(Change::LastRun(id));
+        out.changes.push(Change::Key(key));
+        let row = RunRow {
+            id,
+            workflow: wanted.definition.name.clone(),
+            version: wanted.version,
+            state: run::State::Pending,
+            reason: "".into(),
+            priority: wanted.priority.unwrap_or(wanted.definition.priority),
+            params: wanted.params,
+            logical_time: wanted.logical_time,
+            run_at: wanted.run_at,
+            created_at: now.wall,
+            created_by,
+            trigger: Trigger::Call,
+            started_at: None,
+            finished_at: None,
+            selection: wanted.selection,
+            ending: false,
+            expansions: Vec::new(),
+        };
+        self.add(now, OpenRun::new(row, wanted.definition, wanted.pinned), out);
+    }
+
+    /// Creates the run of a sub-workflow for a job of `parent`.
+    pub(super) fn create_child(
+        &mut self,
+        now: Now,
+        parent: &OpenRun,
+        job: JobId,
+        definition: Arc<Definition>,
+        params: Values,
+        out: &mut Decision,
+    ) -> Result<(), &'static str> {
+        let id = self.ids.next_id(now.wall.0).ok_or("this shard has no run ids left")?;
+        out.changes.push(Change::LastRun(id));
+        let row = RunRow {
+            id,
+            workflow: definition.name.clone(),
+            version: None,
+            state: run::State::Pending,
+            reason: "".into(),
+            priority: parent.row.priority,
+            params: Arc::new(params),
+            logical_time: parent.row.logical_time,
+            run_at: None,
+            created_at: now.wall,
+            created_by: Arc::clone(&parent.row.created_by),
+            trigger: Trigger::Parent(job),
+            started_at: None,
+            finished_at: None,
+            selection: Selection::All,
+            ending: false,
+            expansions: Vec::new(),
+        };
+        // It is looked at when its timer is: a chain of a thousand sub-workflows costs no stack.
+        let run = OpenRun::new(row, definition, Arc::clone(&parent.pinned));
+        out.changes.push(Change::Run(Arc::new(run.row.clone())));
+        self.timers.at(now.mono, Timer::Begin(id));
+        self.runs.insert(id, Box::new(OpenRun { changed: false, ..run }));
+        self.children.insert(job, id);
+        Ok(())
+    }
+
+    fn add(&mut self, now: Now, run: OpenRun, out: &mut Decision) {
+        if counts(&run.row) {
+            self.homes.entry(run.row.workflow.clone()).or_default().pending.insert(run.row.id);
+        }
+        if let Some(when) = run.row.run_at {
+            self.timers.at_wall(when, Timer::Begin(run.row.id));
+        }
+        self.put_back(now, Box::new(run), out);
+    }
+
+    /// Begins a pending run if it may.
+    pub(super) fn begin(&mut self, now: Now, run: &mut OpenRun) {
+        if !self.may_begin(now.wall, run) {
+            return;
+        }
+        let Ok(state) = run::transition(run.row.state, run::Event::Begun) else { return };
+        run.row.state = state;
+        run.row.started_at = Some(now.wall);
+        run.changed = true;
+        if counts(&run.row)
+            && let Some(home) = self.homes.get_mut(&run.row.workflow)
+        {
+            home.pending.remove(&run.row.id);
+            home.active.insert(run.row.id);
+            // Several places may have come free at once: whoever is next looks too.
+            if let Some(next) = home.pending.first() {
+                self.timers.at(now.mono, Timer::Begin(*next));
+            }
+        }
+        if let Some(timeout) = run.definition.timeout {
+            let deadline = now.mono.after(timeout.after);
+            run.deadline = Some(deadline);
+            self.timers.at(deadline, Timer::RunTimeout(run.row.id));
+        }
+    }
+
+    fn may_begin(&self, wall: Wall, run: &OpenRun) -> bool {
+        run.row.state == run::State::Pending
+            && run.row.run_at.is_none_or(|when| when <= wall)
+            && self.place_free(run)
+    }
+
+    /// Whether its workflow's limit leaves a place, and no older run waits for it.
+    pub(super) fn place_free(&self, run: &OpenRun) -> bool {
+        let (Some(limit), true) = (run.definition.max_active_runs, counts(&run.row)) else { return true };
+        let Some(home) = self.homes.get(&run.row.workflow) else { return true };
+        let older_waits = home.pending.first().is_some_and(|first| *first < run.row.id);
+        home.active.len() < limit as usize && !older_waits
+    }
+
+    /// The limit and the number of active runs of a workflow.
+    pub(super) fn active_runs(&self, workflow: &Name) -> usize {
+        self.homes.get(workflow).map_or(0, |home| home.active.len())
+    }
+
+    /// The run took as long as it may.
+    pub(super) fn run_timed_out(&mut self, now: Now, run: &mut OpenRun, out: &mut Decision) {
+        let due = run.deadline.is_some_and(|deadline| deadline <= now.mono);
+        let fails = run.definition.timeout.is_some_and(|timeout| timeout.then == TimeoutAction::Fail);
+        if !due || run.row.ending {
+            return;
+        }
+        run.deadline = None;
+        run.row.reason = "the run took longer than its timeout".into();
+        run.changed = true;
+        if fails {
+            run.failed = true;
+            self.end_rest(now, run, out);
+        }
+    }
+
+    /// A run that is over leaves memory, and its place goes to the next.
+    pub(super) fn forget(&mut self, now: Now, run: &OpenRun, end: run::End) {
+        if let Trigger::Parent(job) = run.row.trigger {
+            self.children.remove(&job);
+            self.ended_children.push((job, end));
+        }
+        if !counts(&run.row) {
+            return;
+        }
+        let Some(home) = self.homes.get_mut(&run.row.workflow) else { return };
+        home.active.remove(&run.row.id);
+        home.pending.remove(&run.row.id);
+        if home.active.is_empty() && home.pending.is_empty() {
+            self.homes.remove(&run.row.workflow);
+            return;
+        }
+        // Whoever is next begins in the same decision; a limit never leaks a place.
+        if let Some(next) = home.pending.first() {
+            self.timers.at(now.mono, Timer::Begin(*next));
+        }
+    }
+
+    /// Tells the job that a sub-workflow was run for how it ended.
+    pub(super) fn tell_parent(&mut self, now: Now, job: JobId, end: run::End, out: &mut Decision) {
+        self.with_run(now, job.run, out, |shard, run, out| {
+            run.children = run.children.saturating_sub(1);
+            let (success, reason) = match end {
+                run::End::Success => (true, "its run succeeded"),
+                run::End::Failed => (false, "its run failed"),
+                run::End::Stopped => (false, "its run was stopped"),
+            };
+            shard.hold_over(now, run, job.number, success, reason, out);
+        });
+    }
+}
+
+/// Whether a run takes a place among the active runs of its workflow. A sub-workflow's run is seen by its
+/// parent only.
+pub(super) fn counts(row: &RunRow) -> bool {
+    match row.trigger {
+        Trigger::Call | Trigger::Rerun(_) => true,
+        Trigger::Parent(_) => false,
+    }
+}

@@ -1,0 +1,170 @@
+//! Ready jobs meet free slots.
+
+use std::sync::Arc;
+
+use windlass_model::{AttemptId, AttemptNumber};
+use windlass_workflow::definition::TaskIndex;
+
+use super::Shard;
+use super::input::{Assignment, Decision, JobPlace, Message, ToWorker, WorkerLife};
+use super::open_run::{Job, OpenRun};
+use super::payload::payload;
+use super::queue::Entry;
+use super::scope::RunScope;
+use crate::order::OrderKey;
+use crate::rows::{AttemptRow, Change, JobRow};
+use crate::time::Now;
+use crate::{attempt, job};
+
+impl Shard {
+    /// A worker has free slots: the best jobs that fit it are assigned.
+    pub(super) fn offer(&mut self, now: Now, life: WorkerLife, mut slots: u32, out: &mut Decision) {
+        if !self.dispatching {
+            return;
+        }
+        let Some(worker) = self.workers.get(&life.worker) else { return };
+        if worker.incarnation != life.incarnation {
+            return;
+        }
+        let capability = Arc::clone(&worker.capability);
+        while slots > 0
+            && let Some((key, entry)) = self.queue.best_for(&capability)
+        {
+            let many = slots.min(entry.startable);
+            let assigned = self.with_run(now, key.run, out, |shard, run, out| {
+                shard.assign_many(now, run, entry.task, life, many, out)
+            });
+            slots -= assigned.unwrap_or(0);
+        }
+    }
+
+    /// Assigns up to `many` jobs of one task; says how many took a slot.
+    fn assign_many(
+        &mut self,
+        now: Now,
+        run: &mut OpenRun,
+        task: TaskIndex,
+        life: WorkerLife,
+        many: u32,
+        out: &mut Decision,
+    ) -> u32 {
+        let mut assigned = 0;
+        for _ in 0..many {
+            let Some(item) = run.jobs(task).and_then(|jobs| jobs.first_ready()) else { break };
+            if self.assign(now, run, JobPlace { task, item }, life, out) {
+                assigned += 1;
+            }
+        }
+        self.requeue(run, task);
+        assigned
+    }
+
+    /// Assigns one job; `false` if its values cannot be worked out, and it failed.
+    fn assign(
+        &mut self,
+        now: Now,
+        run: &mut OpenRun,
+        place: JobPlace,
+        life: WorkerLife,
+        out: &mut Decision,
+    ) -> bool {
+        let definition = Arc::clone(&run.definition);
+        let task = &definition.tasks[place.task.position()];
+        let order = run_order(run, place.task);
+        let (Some(id), Some(order)) = (run.job_id(place), order) else { return false };
+        let Some(jobs) = run.jobs(place.task) else { return false };
+        let value = jobs.item(place.item);
+        let scope = RunScope { run, item: value.map(|value| (place.item, value)) };
+        let made = payload(task, &definition.env, &scope);
+        let Some(jobs) = run.jobs(place.task) else { return false };
+        if jobs.next == place.item {
+            jobs.next += 1;
+        }
+        jobs.again.remove(&place.item);
+        let job = jobs.begun.entry(place.item).or_insert(Job::new(job::State::Ready));
+        let payload = match made {
+            Ok(Some(payload)) => payload,
+            Ok(None) => return false,
+            Err(problem) => {
+                if let Ok(state) = job::transition(job.state, job::Event::CannotBegin) {
+                    job.state = state;
+                }
+                let (state, reason) = (job.state, problem.into());
+                out.changes.push(Change::Job(JobRow {
+                    job: id,
+                    state,
+                    reason,
+                    at: now.wall,
+                    outputs: None,
+                    reopened_after: None,
+                }));
+                self.job_ended(now, run, place, out);
+                return false;
+            }
+        };
+        job.fence = job.fence.next();
+        job.number = AttemptNumber(job.number.0 + 1);
+        let current = job::Attempt {
+            fence: job.fence,
+            number: job.number,
+            worker: life.worker,
+            incarnation: life.incarnation,
+            state: attempt::State::Assigned,
+        };
+        let Ok(state) = job::transition(job.state, job::Event::Assigned(current)) else { return false };
+        job.state = state;
+        jobs.running += 1;
+        run.attempts += 1;
+        run.unstarted += 1;
+        out.changes.push(Change::Attempt(AttemptRow {
+            job: id,
+            number: current.number,
+            fence: current.fence,
+            worker: life.worker,
+            incarnation: life.incarnation,
+            state: attempt::State::Assigned,
+            reason: "".into(),
+            assigned_at: now.wall,
+            finished_at: None,
+            outputs: None,
+        }));
+        let assignment = Assignment {
+            attempt: AttemptId { job: id, fence: current.fence },
+            number: current.number,
+            order,
+            payload,
+            timeout: task.timeout.map(|timeout| timeout.after),
+            orphan_timeout: task.orphan_timeout,
+        };
+        out.messages.push(Message::Worker(life, ToWorker::Assign(Box::new(assignment))));
+        true
+    }
+
+    /// Puts a task into the queue with as many jobs as may start, or takes it out.
+    pub(super) fn requeue(&mut self, run: &mut OpenRun, task: TaskIndex) {
+        let Some(key) = run_order(run, task) else { return };
+        let dispatches = run.row.state.dispatches();
+        let limit =
+            run.definition.tasks[task.position()].foreach.as_ref().and_then(|foreach| foreach.max_parallel);
+        let takes_slot = run.definition.tasks[task.position()].work.task_type().takes_slot();
+        let Some(jobs) = run.jobs(task) else { return };
+        let room = limit.map_or(u32::MAX, |limit| limit.saturating_sub(jobs.running));
+        let startable = if dispatches && takes_slot { jobs.ready().min(room) } else { 0 };
+        self.queue.set(&jobs.requirement, key, Entry { task, startable });
+    }
+
+    /// Puts every open task of a run into the queue, or takes it out.
+    pub(super) fn requeue_all(&mut self, run: &mut OpenRun) {
+        for task in 0..run.tasks.len() {
+            self.requeue(run, TaskIndex(task as u32));
+        }
+    }
+}
+
+/// The place of an open task in the order of things.
+fn run_order(run: &mut OpenRun, task: TaskIndex) -> Option<OrderKey> {
+    let (run_priority, id) = (run.row.priority, run.row.id);
+    let task_priority = run.definition.tasks[task.position()].priority;
+    let submission = run.jobs(task)?.submission;
+    Some(OrderKey { run_priority, run: id, task_priority, submission })
+}

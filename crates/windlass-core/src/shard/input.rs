@@ -1,0 +1,231 @@
+//! What can happen to a shard, and what follows from it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use windlass_model::{
+    AttemptId, AttemptNumber, Duration, Incarnation, JobNumber, Name, Priority, RunId, WorkerId,
+};
+use windlass_workflow::Definition;
+use windlass_workflow::definition::TaskIndex;
+
+use super::payload::Payload;
+use super::why::Reason;
+use crate::attempt::StopReason;
+use crate::order::OrderKey;
+use crate::requirement::Capability;
+use crate::rows::{Change, Key, Selection, Values};
+use crate::time::{Mono, Wall};
+use crate::{job, run};
+
+/// Names a call that somebody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallId(pub u64);
+
+/// One process life of a worker: what attempts belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WorkerLife {
+    /// The worker.
+    pub worker: WorkerId,
+    /// Its process life.
+    pub incarnation: Incarnation,
+}
+
+/// Everything that can happen to a shard.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// Somebody wants a run.
+    Create(CallId, Box<CreateRun>),
+    /// Somebody wants something done with a run.
+    Control(CallId, Control),
+    /// A worker is in touch.
+    WorkerSeen(WorkerLife, Arc<Capability>),
+    /// A worker was lost: no word from it on any path.
+    WorkerLost(WorkerLife),
+    /// A worker has free slots for this shard.
+    Offer(WorkerLife, u32),
+    /// A worker says what became of an attempt.
+    Report(WorkerLife, AttemptId, Report),
+    /// Whether anything may start at all.
+    DispatchSwitch(bool),
+    /// A moment that the shard asked to be woken at has come.
+    Woken,
+}
+
+/// A wanted run.
+#[derive(Clone, Debug)]
+pub struct CreateRun {
+    /// What makes the call unique.
+    pub key: Key,
+    /// Digest of what it asks for.
+    pub body: u64,
+    /// The definition, read by the caller.
+    pub definition: Arc<Definition>,
+    /// Which stored version it is, if it is one.
+    pub version: Option<u32>,
+    /// Every workflow that it calls, directly or not, in the version it shall have throughout the run.
+    pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
+    /// What it is given; checked and completed by the caller.
+    pub params: Arc<Values>,
+    /// The time it is about.
+    pub logical_time: Wall,
+    /// Nothing of it begins before this.
+    pub run_at: Option<Wall>,
+    /// How urgent it is, if not as its workflow says.
+    pub priority: Option<Priority>,
+    /// Which tasks take part.
+    pub selection: Selection,
+}
+
+/// Something to be done with a run.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// Who wants it.
+    pub by: Arc<str>,
+    /// Which run.
+    pub run: RunId,
+    /// What.
+    pub command: Command,
+}
+
+/// What can be done with a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Nothing new starts; what runs is ended.
+    Stop,
+    /// Nothing new starts; what runs goes on.
+    Pause,
+    /// It goes on.
+    Resume,
+    /// A job that is over is tried again.
+    Retry(JobNumber),
+    /// A job counts as done.
+    ForceSuccess(JobNumber),
+    /// A job that waits for a person gets an answer.
+    Approve(JobNumber, bool),
+}
+
+/// What a worker says about an attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Report {
+    /// It started.
+    Started,
+    /// It was not started and shall not be: refused, recalled or drained.
+    GivenBack,
+    /// Its process ended.
+    Exited {
+        /// Whether it did what it should.
+        success: bool,
+        /// In words.
+        reason: Arc<str>,
+        /// What it put out.
+        outputs: Option<Arc<Values>>,
+    },
+    /// It was killed, and everything it started is gone.
+    Killed(StopReason),
+}
+
+/// What follows from inputs: first what must become durable, then what may be told.
+#[derive(Debug, Default)]
+pub struct Decision {
+    /// To be stored, together or not at all.
+    pub changes: Vec<Change>,
+    /// To be sent once that has happened.
+    pub messages: Vec<Message>,
+}
+
+/// Something to be sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    /// To whoever made a call.
+    Answer(CallId, Answer),
+    /// To a worker.
+    Worker(WorkerLife, ToWorker),
+}
+
+/// What a worker is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToWorker {
+    /// Run this.
+    Assign(Box<Assignment>),
+    /// End this.
+    Kill(AttemptId, StopReason),
+    /// Give this back if it has not started.
+    Recall(AttemptId),
+    /// What was reported of this is stored: forget it.
+    Settled(AttemptId),
+}
+
+/// An attempt for a worker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// Which attempt.
+    pub attempt: AttemptId,
+    /// The number users see.
+    pub number: AttemptNumber,
+    /// Its place in the order of things.
+    pub order: OrderKey,
+    /// What to do.
+    pub payload: Payload,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// How long it may run without contact.
+    pub orphan_timeout: Option<Duration>,
+}
+
+/// The answer to a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The run that was created, by this call or by an earlier one with the same key.
+    Created(RunId),
+    /// It will be done.
+    Accepted(run::State),
+    /// It cannot be done.
+    Refused(Refusal),
+}
+
+/// Why a call cannot be done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Not in memory: it never was, or it is over and its owner must read it first.
+    #[error("there is no open run of that id")]
+    NoSuchRun,
+    /// No such job.
+    #[error("the run has no such job")]
+    NoSuchJob,
+    /// Another body under the same key.
+    #[error("the key was used for another request")]
+    KeyReused,
+    /// The run cannot make this move.
+    #[error(transparent)]
+    Run(#[from] run::Refused),
+    /// The job cannot make this move.
+    #[error(transparent)]
+    Job(#[from] job::Refused),
+    /// Ids are used up.
+    #[error("this shard has no run ids left")]
+    NoIds,
+}
+
+/// What a shard would have its master know after a batch of inputs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wants {
+    /// The moment at which it must be woken even if nothing happens.
+    pub wake_at: Option<Mono>,
+    /// The same on the wall clock.
+    pub wake_at_wall: Option<Wall>,
+    /// For each class of ready work: the best key and how many jobs.
+    pub demand: Vec<(Arc<crate::requirement::Requirement>, OrderKey, u64)>,
+}
+
+/// Why a job does not run, for the asking.
+pub type Why = Vec<Reason>;
+
+/// The place of a job in a run: its task, and which item of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct JobPlace {
+    /// The task.
+    pub task: TaskIndex,
+    /// Which of its jobs, from 0.
+    pub item: u32,
+}

@@ -1,0 +1,282 @@
+//! A shard as its rows say it is: after a take-over, a restart, or a commit whose outcome is unknown.
+//!
+//! Nothing of what is derived is stored, so loading is doing it again: tasks are opened in the order of
+//! their dependencies, and what is stored of their jobs is laid over them. What was not decided before is
+//! decided now, by the same code.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use windlass_model::policy::WorkerLost;
+use windlass_model::{AttemptNumber, JobId, JobNumber, Name, RunId, ShardId};
+use windlass_workflow::Definition;
+use windlass_workflow::definition::{Task, TaskIndex, WaitFor, Work};
+
+use super::Shard;
+use super::input::{Decision, JobPlace};
+use super::open_run::{Job, Jobs, OpenRun, Phase};
+use super::payload;
+use super::progress::ends_with_the_rest;
+use super::scope::RunScope;
+use super::timers::Timer;
+use crate::requirement::Requirement;
+use crate::rows::{AttemptRow, JobRow, KeyRow, RunRow, Trigger};
+use crate::time::Now;
+use crate::{attempt, job, run};
+
+/// What is stored of one open run, with the definitions it needs.
+#[derive(Clone, Debug)]
+pub struct StoredRun {
+    /// The run.
+    pub row: RunRow,
+    /// What it runs.
+    pub definition: Arc<Definition>,
+    /// The workflows it may call.
+    pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
+    /// Its jobs that have a row.
+    pub jobs: Vec<JobRow>,
+    /// Its attempts.
+    pub attempts: Vec<AttemptRow>,
+}
+
+/// What is stored of one job.
+#[derive(Default)]
+struct Stored {
+    row: Option<JobRow>,
+    attempts: Vec<AttemptRow>,
+}
+
+impl Shard {
+    /// The shard that these rows describe. What follows from them and was not decided before is in `out`.
+    pub fn load(
+        now: Now,
+        id: ShardId,
+        last: Option<RunId>,
+        keys: Vec<KeyRow>,
+        runs: Vec<StoredRun>,
+        out: &mut Decision,
+    ) -> Shard {
+        let mut shard = Shard::new(id, last);
+        shard.keys = keys.into_iter().map(|row| (row.key.clone(), row)).collect();
+        for stored in &runs {
+            if let Trigger::Parent(job) = stored.row.trigger {
+                shard.children.insert(job, stored.row.id);
+            }
+            shard.count_home(&stored.row);
+        }
+        let mut ids = Vec::new();
+        for stored in runs {
+            ids.push(stored.row.id);
+            let run = shard.restore(now, stored, out);
+            shard.runs.insert(run.row.id, Box::new(run));
+        }
+        // Only when all are there may one go on, because it may begin or end another.
+        for id in ids {
+            shard.with_run(now, id, out, |shard, run, out| shard.resume_orders(now, run, out));
+        }
+        shard.follow_up(now, out);
+        shard
+    }
+
+    fn count_home(&mut self, row: &RunRow) {
+        if !super::create::counts(row) {
+            return;
+        }
+        let home = self.homes.entry(row.workflow.clone()).or_default();
+        match row.state {
+            run::State::Pending | run::State::Paused { pending: true } => home.pending.insert(row.id),
+            run::State::Running
+            | run::State::Pausing
+            | run::State::Paused { pending: false }
+            | run::State::Stopping
+            | run::State::Ended(_) => home.active.insert(row.id),
+        };
+    }
+
+    fn restore(&mut self, now: Now, stored: StoredRun, out: &mut Decision) -> OpenRun {
+        let mut run = OpenRun::new(stored.row, stored.definition, stored.pinned);
+        run.changed = false;
+        run.next_number = run.row.expansions.last().map_or(run.next_number, |last| last.base.0 + last.count);
+        if let (Some(timeout), Some(began)) = (run.definition.timeout, run.row.started_at) {
+            let deadline = now.resume(began, timeout.after);
+            run.deadline = Some(deadline);
+            self.timers.at(deadline, Timer::RunTimeout(run.row.id));
+        }
+        if let Some(when) = run.row.run_at {
+            self.timers.at_wall(when, Timer::Begin(run.row.id));
+        }
+        let mut by_job: BTreeMap<JobNumber, Stored> = BTreeMap::new();
+        for row in stored.jobs {
+            let number = row.job.number;
+            by_job.entry(number).or_default().row = Some(row);
+        }
+        for row in stored.attempts {
+            by_job.entry(row.job.number).or_default().attempts.push(row);
+        }
+        // Tasks without a trace wait for their turn in the ordinary way.
+        let mut untouched = Vec::new();
+        while let Some(task) = run.due.pop_first() {
+            if !self.restore_task(now, &mut run, task, &mut by_job, out) {
+                untouched.push(task);
+            }
+        }
+        run.due.extend(untouched);
+        run
+    }
+
+    /// Lays what is stored over a task whose dependencies are done; `false` if nothing is.
+    fn restore_task(
+        &mut self,
+        now: Now,
+        run: &mut OpenRun,
+        index: TaskIndex,
+        by_job: &mut BTreeMap<JobNumber, Stored>,
+        out: &mut Decision,
+    ) -> bool {
+        let definition = Arc::clone(&run.definition);
+        let task = &definition.tasks[index.position()];
+        let expansion = run.row.expansions.iter().find(|expansion| expansion.task == index).copied();
+        let own = by_job.get(&JobNumber(index.0));
+        if expansion.is_none() && own.is_none() {
+            return false;
+        }
+        // A task that was left out, or could not begin, has a row under its own number and no job.
+        if let Some(Stored { row: Some(row), attempts }) = own
+            && attempts.is_empty()
+            && expansion.is_none()
+            && let job::State::Ended(end) = row.state
+            && (matches!(end, job::End::Skipped { .. })
+                || end == job::End::Failed && task.work.task_type().takes_slot())
+        {
+            self.finish_unbegun(now, run, index, end, out);
+            return true;
+        }
+        run.submissions += 1;
+        let (base, count) =
+            expansion.map_or((JobNumber(index.0), 1), |expansion| (expansion.base, expansion.count));
+        let items = super::progress::items(run, task).ok().flatten();
+        let jobs = Jobs::new(base, items, count, run.submissions, Requirement::of(task));
+        run.tasks[index.position()].phase = Phase::Open(Box::new(jobs));
+        // The row of a task that was expanded speaks for the jobs that never began.
+        let rest_ended = expansion.is_some() && by_job.remove(&JobNumber(index.0)).is_some();
+        for item in 0..count {
+            let Some(stored) = by_job.remove(&JobNumber(base.0 + item)) else { continue };
+            self.restore_job(now, run, JobPlace { task: index, item }, task, &stored);
+        }
+        if rest_ended && let Some(jobs) = run.jobs(index) {
+            let never_begun = jobs.count - jobs.next;
+            jobs.next = jobs.count;
+            jobs.ended += never_begun;
+            jobs.stopped += never_begun;
+        }
+        self.requeue(run, index);
+        if run.row.ending && ends_with_the_rest(run, index) {
+            self.close_jobs(now, run, index, out);
+        }
+        self.finish_task_if_done(now, run, index, out);
+        true
+    }
+
+    fn restore_job(&mut self, now: Now, run: &mut OpenRun, place: JobPlace, task: &Task, stored: &Stored) {
+        let Some(id) = run.job_id(place) else { return };
+        let reopened_after =
+            stored.row.as_ref().and_then(|row| row.reopened_after).unwrap_or(AttemptNumber(0));
+        let counted = || stored.attempts.iter().filter(|row| row.number > reopened_after);
+        let ended = |ends: &[attempt::End]| {
+            counted()
+                .filter(|row| matches!(row.state, attempt::State::Ended(end) if ends.contains(&end)))
+                .count() as u32
+        };
+        let mut restored = Job::new(job::State::Ready);
+        restored.fence = stored.attempts.iter().map(|row| row.fence).max().unwrap_or(restored.fence);
+        restored.number = stored
+            .attempts
+            .iter()
+            .filter(|row| row.state != attempt::State::Ended(attempt::End::Returned))
+            .map(|row| row.number)
+            .max()
+            .unwrap_or(restored.number);
+        let lost = ended(&[attempt::End::Lost]);
+        let lost_is_failure = task.on_worker_lost.then == WorkerLost::Fail;
+        restored.failures =
+            ended(&[attempt::End::Failed, attempt::End::TimedOut]) + if lost_is_failure { lost } else { 0 };
+        restored.losses = if lost_is_failure { 0 } else { lost };
+        let newest = counted().max_by_key(|row| row.fence);
+        restored.state = match (&stored.row, newest) {
+            (Some(row), _) if matches!(row.state, job::State::Ended(_)) => row.state,
+            (_, Some(newest)) => super::reports::after_load(
+                now,
+                task,
+                &restored,
+                newest,
+                run.row.state == run::State::Stopping,
+            ),
+            (Some(row), None) => row.state,
+            (None, None) => job::State::Ready,
+        };
+        if restored.state == job::State::Held {
+            self.resume_hold(now, run, id, place, task, stored);
+        }
+        let outputs = match &stored.row {
+            Some(row) if row.outputs.is_some() => row.outputs.clone(),
+            Some(_) | None => newest.and_then(|row| row.outputs.clone()),
+        };
+        let (mut attempts, mut unstarted) = (0, 0);
+        let Some(jobs) = run.jobs(place.task) else { return };
+        jobs.next = jobs.next.max(place.item + 1);
+        match restored.state {
+            job::State::Ready => {
+                jobs.again.insert(place.item);
+            }
+            job::State::Running(_) => {
+                jobs.running += 1;
+                (attempts, unstarted) = (1, 1);
+            }
+            job::State::Backoff { until } => self.timers.at(until, Timer::Backoff(id.run, id.number)),
+            job::State::Ended(end) => {
+                jobs.ended += 1;
+                jobs.failed += u32::from(end == job::End::Failed);
+                jobs.stopped += u32::from(end == job::End::Stopped);
+                jobs.keep_outputs(place.item, outputs);
+            }
+            job::State::Waiting | job::State::Held => {}
+        }
+        if !matches!(restored.state, job::State::Ended(job::End::Success | job::End::Skipped { .. })) {
+            jobs.begun.insert(place.item, restored);
+        }
+        // Items are handed out in order, so one below the highest that has no trace was given back unseen.
+        run.attempts += attempts;
+        run.unstarted += unstarted;
+    }
+
+    /// Goes on waiting for what a job without a slot waits for.
+    fn resume_hold(
+        &mut self,
+        now: Now,
+        run: &mut OpenRun,
+        id: JobId,
+        place: JobPlace,
+        task: &Task,
+        stored: &Stored,
+    ) {
+        if self.children.contains_key(&id) {
+            run.children += 1;
+        }
+        let Work::Wait(wait) = &task.work else { return };
+        let WaitFor::Duration(length) = &wait.until else { return };
+        let item =
+            run.jobs(place.task).and_then(|jobs| jobs.item(place.item)).map(|value| (place.item, value));
+        let Ok(length) = payload::duration(length, &RunScope { run, item }) else { return };
+        let began = stored.row.as_ref().map_or(now.wall, |row| row.at);
+        self.timers.at(now.resume(began, length), Timer::Hold(id.run, id.number));
+    }
+
+    /// Orders that were given and may have been lost are given again.
+    fn resume_orders(&mut self, now: Now, run: &mut OpenRun, out: &mut Decision) {
+        match run.row.state {
+            run::State::Stopping => self.stop_jobs(now, run, out),
+            run::State::Pausing => self.pause_jobs(run, out),
+            run::State::Pending | run::State::Running | run::State::Paused { .. } | run::State::Ended(_) => {}
+        }
+    }
+}

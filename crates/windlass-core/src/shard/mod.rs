@@ -1,0 +1,172 @@
+//! The shard machine: everything that is decided about the runs of one shard.
+//!
+//! ```text
+//! inputs ──► handle(now, input) ──► changes (to be stored) ──► messages (to be sent then)
+//! ```
+//!
+//! A run is taken out of the map while something happens to it, and put back unless it is over; so each
+//! step has the run and the rest of the shard side by side.
+
+mod control;
+mod create;
+mod dispatch;
+pub mod input;
+mod invariants;
+pub mod load;
+mod open_run;
+pub mod payload;
+mod progress;
+mod queue;
+mod reports;
+mod scope;
+mod timers;
+mod why;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use windlass_model::{Incarnation, JobId, Name, RunId, RunIdSource, ShardId, WorkerId};
+
+use crate::requirement::Capability;
+use crate::rows::{Change, Key, KeyRow};
+use crate::run;
+use crate::time::Now;
+
+use input::{Decision, Input, Wants};
+use open_run::OpenRun;
+use queue::Queue;
+use timers::Timers;
+
+pub use why::Reason;
+
+/// The runs of one shard, and all that is decided about them.
+#[derive(Debug)]
+pub struct Shard {
+    ids: RunIdSource,
+    runs: BTreeMap<RunId, Box<OpenRun>>,
+    homes: BTreeMap<Name, Home>,
+    keys: BTreeMap<Key, KeyRow>,
+    queue: Queue,
+    workers: BTreeMap<WorkerId, Worker>,
+    timers: Timers,
+    /// The runs of sub-workflows by the job they are run for.
+    children: BTreeMap<JobId, RunId>,
+    /// Sub-workflow runs that must be stopped because their parents are.
+    to_stop: Vec<RunId>,
+    /// Sub-workflow runs that ended and whose parents have not been told yet.
+    ended_children: Vec<(JobId, run::End)>,
+    dispatching: bool,
+}
+
+/// The runs of one workflow that count against its limit.
+#[derive(Debug, Default)]
+struct Home {
+    active: BTreeSet<RunId>,
+    pending: BTreeSet<RunId>,
+}
+
+/// A worker as this shard knows it.
+#[derive(Debug)]
+struct Worker {
+    incarnation: Incarnation,
+    capability: Arc<Capability>,
+}
+
+impl Shard {
+    /// A shard without runs whose newest id is `last`.
+    pub fn new(id: ShardId, last: Option<RunId>) -> Shard {
+        Shard {
+            ids: RunIdSource::new(id, last),
+            runs: BTreeMap::new(),
+            homes: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            queue: Queue::default(),
+            workers: BTreeMap::new(),
+            timers: Timers::default(),
+            children: BTreeMap::new(),
+            to_stop: Vec::new(),
+            ended_children: Vec::new(),
+            dispatching: true,
+        }
+    }
+
+    /// Decides what follows from an input, at the end of `out`. Same state, time and input: same
+    /// decision, on every machine.
+    pub fn handle(&mut self, now: Now, input: Input, out: &mut Decision) {
+        match input {
+            Input::Create(call, wanted) => self.create(now, call, *wanted, out),
+            Input::Control(call, control) => self.control(now, call, &control, out),
+            Input::WorkerSeen(life, capability) => {
+                self.workers.insert(life.worker, Worker { incarnation: life.incarnation, capability });
+            }
+            Input::WorkerLost(life) => self.worker_lost(now, life, out),
+            Input::Offer(life, slots) => self.offer(now, life, slots, out),
+            Input::Report(life, attempt, report) => self.report(now, life, attempt, report, out),
+            Input::DispatchSwitch(on) => self.dispatching = on,
+            Input::Woken => {}
+        }
+        self.follow_up(now, out);
+    }
+
+    /// Does what the input has made due, until nothing is: timers, sub-workflows to stop, parents to tell.
+    /// A list, not a recursion: sub-workflows may be a thousand deep.
+    fn follow_up(&mut self, now: Now, out: &mut Decision) {
+        loop {
+            self.fire_timers(now, out);
+            if let Some(run) = self.to_stop.pop() {
+                self.with_run(now, run, out, |shard, run, out| {
+                    shard.stop(now, run, "its parent was stopped", out);
+                });
+            } else if let Some((job, end)) = self.ended_children.pop() {
+                self.tell_parent(now, job, end, out);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// What the shard would have its master know.
+    pub fn wants(&self) -> Wants {
+        Wants {
+            wake_at: self.timers.next_mono(),
+            wake_at_wall: self.timers.next_wall(),
+            demand: if self.dispatching { self.queue.demand().collect() } else { Vec::new() },
+        }
+    }
+
+    /// How many runs are open.
+    pub fn open_runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Does something with an open run, then stores it if it changed and drops it if it is over.
+    fn with_run<T>(
+        &mut self,
+        now: Now,
+        id: RunId,
+        out: &mut Decision,
+        work: impl FnOnce(&mut Shard, &mut OpenRun, &mut Decision) -> T,
+    ) -> Option<T> {
+        let mut run = self.runs.remove(&id)?;
+        let result = work(self, &mut run, out);
+        self.put_back(now, run, out);
+        Some(result)
+    }
+
+    fn put_back(&mut self, now: Now, mut run: Box<OpenRun>, out: &mut Decision) {
+        self.advance(now, &mut run, out);
+        if std::mem::take(&mut run.changed) {
+            out.changes.push(Change::Run(Arc::new(run.row.clone())));
+        }
+        match run.row.state {
+            run::State::Ended(end) => self.forget(now, &run, end),
+            run::State::Pending
+            | run::State::Running
+            | run::State::Pausing
+            | run::State::Paused { .. }
+            | run::State::Stopping => {
+                self.runs.insert(run.row.id, run);
+            }
+        }
+    }
+}

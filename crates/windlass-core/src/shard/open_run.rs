@@ -1,0 +1,266 @@
+//! A run while it is open: what the shard keeps of it in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use windlass_model::{AttemptNumber, Fence, JobId, JobNumber, Name};
+use windlass_workflow::Definition;
+use windlass_workflow::definition::TaskIndex;
+use windlass_workflow::expr::Value;
+
+use super::input::JobPlace;
+use crate::job;
+use crate::requirement::Requirement;
+use crate::rows::{RunRow, Selection, Values};
+use crate::time::Mono;
+
+/// A run with open work.
+#[derive(Debug)]
+pub struct OpenRun {
+    /// What is stored of it.
+    pub row: RunRow,
+    /// What it runs.
+    pub definition: Arc<Definition>,
+    /// The workflows it may call.
+    pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
+    /// One for each task of the definition.
+    pub tasks: Vec<OpenTask>,
+    /// Tasks of which all dependencies are done and which were not looked at since.
+    pub due: BTreeSet<TaskIndex>,
+    /// Ordinary tasks that are not done; `finally` waits for zero.
+    pub ordinary_open: usize,
+    /// Tasks that are not done.
+    pub open: usize,
+    /// Attempts that are assigned, run or are being ended.
+    pub attempts: usize,
+    /// Of those, the ones not known to have started.
+    pub unstarted: usize,
+    /// Sub-workflows under way.
+    pub children: usize,
+    /// Whether a task has failed, or the run ran out of time.
+    pub failed: bool,
+    /// Whether what is stored of it is out of date.
+    pub changed: bool,
+    /// Counts what became ready.
+    pub submissions: u32,
+    /// The first job number that is not taken.
+    pub next_number: u32,
+    /// When it times out.
+    pub deadline: Option<Mono>,
+}
+
+/// One task of an open run.
+#[derive(Debug)]
+pub struct OpenTask {
+    /// Dependencies that are not done.
+    pub missing: u32,
+    /// Where it is.
+    pub phase: Phase,
+}
+
+/// Where a task is.
+#[derive(Debug)]
+pub enum Phase {
+    /// Its dependencies are not done.
+    Waiting,
+    /// Its jobs are being worked on.
+    Open(Box<Jobs>),
+    /// All its jobs are over, or it was left out.
+    Done(Box<Done>),
+}
+
+/// A task that is done.
+#[derive(Debug)]
+pub struct Done {
+    /// How.
+    pub end: job::End,
+    /// What its jobs put out, by item; empty if none did.
+    pub outputs: Vec<Option<Arc<Values>>>,
+    /// Jobs that did not succeed, for retry and force-success.
+    pub jobs: Option<Box<Jobs>>,
+}
+
+/// The jobs of one task. Those that have not begun are implied: a million of them cost nothing.
+#[derive(Debug)]
+pub struct Jobs {
+    /// Number of the first.
+    pub base: JobNumber,
+    /// What they go through; `None` for a task without `foreach`.
+    pub items: Option<Value>,
+    /// How many there are.
+    pub count: u32,
+    /// The first that never was assigned; all after it have not begun.
+    pub next: u32,
+    /// Those that have begun and did not succeed.
+    pub begun: BTreeMap<u32, Job>,
+    /// Of those, the ones that are ready again.
+    pub again: BTreeSet<u32>,
+    /// How many have an attempt under way.
+    pub running: u32,
+    /// How many are over.
+    pub ended: u32,
+    /// How many of those failed.
+    pub failed: u32,
+    /// How many of those were stopped.
+    pub stopped: u32,
+    /// Place in the order of what became ready.
+    pub submission: u32,
+    /// What they need of a worker.
+    pub requirement: Arc<Requirement>,
+    /// What they put out, by item; grows with the highest item that did.
+    pub outputs: Vec<Option<Arc<Values>>>,
+}
+
+/// A job that has begun.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Where it is.
+    pub state: job::State,
+    /// The newest assignment.
+    pub fence: Fence,
+    /// The newest attempt that users see; 0 before the first.
+    pub number: AttemptNumber,
+    /// Failed attempts that count against its retries.
+    pub failures: u32,
+    /// Lost attempts that count against its policy for lost workers.
+    pub losses: u32,
+}
+
+impl Job {
+    /// A job of which nothing has been tried.
+    pub const fn new(state: job::State) -> Job {
+        Job { state, fence: Fence(0), number: AttemptNumber(0), failures: 0, losses: 0 }
+    }
+}
+
+impl Jobs {
+    /// So many jobs of which none has begun.
+    pub fn new(
+        base: JobNumber,
+        items: Option<Value>,
+        count: u32,
+        submission: u32,
+        requirement: Requirement,
+    ) -> Jobs {
+        Jobs {
+            requirement: Arc::new(requirement),
+            base,
+            items,
+            count,
+            next: 0,
+            begun: BTreeMap::new(),
+            again: BTreeSet::new(),
+            running: 0,
+            ended: 0,
+            failed: 0,
+            stopped: 0,
+            submission,
+            outputs: Vec::new(),
+        }
+    }
+
+    /// How many could start.
+    pub fn ready(&self) -> u32 {
+        self.count - self.next + self.again.len() as u32
+    }
+
+    /// The item that starts next.
+    pub fn first_ready(&self) -> Option<u32> {
+        self.again.first().copied().or((self.next < self.count).then_some(self.next))
+    }
+
+    /// The value of an item.
+    pub fn item(&self, item: u32) -> Option<Value> {
+        self.items.as_ref()?.items()?.get(u64::from(item))
+    }
+
+    /// Keeps what a job put out.
+    pub fn keep_outputs(&mut self, item: u32, outputs: Option<Arc<Values>>) {
+        let Some(outputs) = outputs else { return };
+        let place = item as usize;
+        if self.outputs.len() <= place {
+            self.outputs.resize(place + 1, None);
+        }
+        self.outputs[place] = Some(outputs);
+    }
+}
+
+impl OpenRun {
+    /// A run of which nothing has begun.
+    pub fn new(
+        row: RunRow,
+        definition: Arc<Definition>,
+        pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
+    ) -> OpenRun {
+        let finally = definition.finally_count;
+        let ordinary = definition.tasks.len() - finally;
+        let missing = |task: usize| {
+            let dependencies = definition.graph.dependencies(TaskIndex(task as u32)).len() as u32;
+            // A task of `finally` also waits for the end of all ordinary ones.
+            dependencies + u32::from(task >= ordinary)
+        };
+        let tasks: Vec<_> = (0..definition.tasks.len())
+            .map(|task| OpenTask { missing: missing(task), phase: Phase::Waiting })
+            .collect();
+        let due = (0..tasks.len())
+            .filter(|task| tasks[*task].missing == 0)
+            .map(|task| TaskIndex(task as u32))
+            .collect();
+        OpenRun {
+            due,
+            ordinary_open: ordinary,
+            open: tasks.len(),
+            attempts: 0,
+            unstarted: 0,
+            children: 0,
+            failed: false,
+            changed: true,
+            submissions: 0,
+            next_number: tasks.len() as u32,
+            deadline: None,
+            row,
+            definition,
+            pinned,
+            tasks,
+        }
+    }
+
+    /// The id of a job.
+    pub fn job_id(&self, place: JobPlace) -> Option<JobId> {
+        let base = match &self.tasks[place.task.position()].phase {
+            Phase::Open(jobs) => jobs.base,
+            Phase::Done(done) => done.jobs.as_ref().map_or(JobNumber(place.task.0), |jobs| jobs.base),
+            Phase::Waiting => JobNumber(place.task.0),
+        };
+        Some(JobId { run: self.row.id, number: JobNumber(base.0.checked_add(place.item)?) })
+    }
+
+    /// Where the job of that number is: the first numbers are one for each task, then come the blocks
+    /// of expanded tasks.
+    pub fn place(&self, number: JobNumber) -> Option<JobPlace> {
+        if (number.0 as usize) < self.tasks.len() {
+            return Some(JobPlace { task: TaskIndex(number.0), item: 0 });
+        }
+        let after = self.row.expansions.partition_point(|expansion| expansion.base <= number);
+        let expansion = self.row.expansions.get(after.checked_sub(1)?)?;
+        let item = number.0 - expansion.base.0;
+        (item < expansion.count).then_some(JobPlace { task: expansion.task, item })
+    }
+
+    /// The jobs of a task that is open.
+    pub fn jobs(&mut self, task: TaskIndex) -> Option<&mut Jobs> {
+        match &mut self.tasks[task.position()].phase {
+            Phase::Open(jobs) => Some(jobs),
+            Phase::Waiting | Phase::Done(_) => None,
+        }
+    }
+
+    /// Whether a task takes part in this run.
+    pub fn selected(&self, task: TaskIndex) -> bool {
+        match self.row.selection {
+            Selection::All => true,
+            Selection::Only(only) => only == task,
+            Selection::From(first) => first == task || self.definition.graph.ancestors(task).contains(&first),
+        }
+    }
+}

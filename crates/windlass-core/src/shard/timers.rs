@@ -1,0 +1,102 @@
+//! What happens at a time: derived from state, rebuilt on load.
+
+use std::collections::BTreeSet;
+
+use windlass_model::{JobNumber, RunId};
+
+use super::Shard;
+use super::input::Decision;
+use crate::job;
+use crate::time::{Mono, Now, Wall};
+
+/// Something that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timer {
+    /// A pending run may have come to its time.
+    Begin(RunId),
+    /// The wait between two attempts is over.
+    Backoff(RunId, JobNumber),
+    /// A job that waits for a time has waited long enough.
+    Hold(RunId, JobNumber),
+    /// A run has taken as long as it may.
+    RunTimeout(RunId),
+}
+
+/// Everything that is due, on either clock. A timer that no longer means anything is harmless: who it is
+/// for looks at its own state.
+#[derive(Debug, Default)]
+pub struct Timers {
+    mono: BTreeSet<(Mono, Timer)>,
+    wall: BTreeSet<(Wall, Timer)>,
+}
+
+impl Timers {
+    /// Due at a moment of the monotonic clock.
+    pub fn at(&mut self, when: Mono, timer: Timer) {
+        self.mono.insert((when, timer));
+    }
+
+    /// Due at a moment of the wall clock.
+    pub fn at_wall(&mut self, when: Wall, timer: Timer) {
+        self.wall.insert((when, timer));
+    }
+
+    /// The next moment on the monotonic clock.
+    pub fn next_mono(&self) -> Option<Mono> {
+        self.mono.first().map(|(when, _)| *when)
+    }
+
+    /// The next moment on the wall clock.
+    pub fn next_wall(&self) -> Option<Wall> {
+        self.wall.first().map(|(when, _)| *when)
+    }
+
+    fn pop_due(&mut self, now: Now) -> Option<Timer> {
+        if self.mono.first().is_some_and(|(when, _)| *when <= now.mono) {
+            return self.mono.pop_first().map(|(_, timer)| timer);
+        }
+        if self.wall.first().is_some_and(|(when, _)| *when <= now.wall) {
+            return self.wall.pop_first().map(|(_, timer)| timer);
+        }
+        None
+    }
+}
+
+impl Shard {
+    /// Does everything that is due.
+    pub(super) fn fire_timers(&mut self, now: Now, out: &mut Decision) {
+        while let Some(timer) = self.timers.pop_due(now) {
+            match timer {
+                Timer::Begin(run) => {
+                    self.with_run(now, run, out, |_, _, _| ());
+                }
+                Timer::Backoff(run, number) => {
+                    self.with_run(now, run, out, |shard, run, _| shard.backoff_over(now, run, number));
+                }
+                Timer::Hold(run, number) => {
+                    self.with_run(now, run, out, |shard, run, out| {
+                        shard.hold_over(now, run, number, true, "the wait is over", out);
+                    });
+                }
+                Timer::RunTimeout(run) => {
+                    self.with_run(now, run, out, |shard, run, out| shard.run_timed_out(now, run, out));
+                }
+            }
+        }
+    }
+
+    fn backoff_over(&mut self, now: Now, run: &mut super::OpenRun, number: JobNumber) {
+        let Some(place) = run.place(number) else { return };
+        let Some(jobs) = run.jobs(place.task) else { return };
+        let Some(job) = jobs.begun.get_mut(&place.item) else { return };
+        let job::State::Backoff { until } = job.state else { return };
+        if until > now.mono {
+            return;
+        }
+        if let Ok(state) = job::transition(job.state, job::Event::BackoffOver) {
+            job.state = state;
+            jobs.again.insert(place.item);
+            self.requeue(run, place.task);
+        }
+    }
+}

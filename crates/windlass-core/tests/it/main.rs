@@ -1,0 +1,8 @@
+//! Outside tests of the machines.
+
+#![allow(clippy::unwrap_used, reason = "clippy knows unwrap in tests only of marked functions")]
+
+mod lifecycle;
+mod random;
+mod states;
+mod world;

@@ -1,0 +1,265 @@
+//! Random workflows, random fates: whatever happens, everything that must hold holds, and every run
+//! ends.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use windlass_core::requirement::Capability;
+use windlass_core::run;
+use windlass_core::shard::input::{Command, Input, Report, WorkerLife};
+use windlass_model::{Duration, Incarnation, JobNumber};
+use windlass_workflow::Definition;
+
+use crate::world::{World, flow, life};
+
+/// A workflow of up to eight tasks with random dependencies, rules and kinds.
+fn workflow() -> impl Strategy<Value = String> {
+    let task = (
+        any::<u8>(),
+        proptest::sample::select(vec!["all_success", "all_done", "any_failed", "none_failed", "always"]),
+        proptest::sample::select(vec![
+            "run: x",
+            "run: x, retries: {max: 2, delay: 1s}",
+            "run: x, foreach: [1, 2, 3]",
+            "run: x, foreach: {items: [1, 2, 3, 4], max_parallel: 1}",
+            "type: noop, on_worker_lost: fail",
+            "type: approve",
+            "type: wait, with: {for: 5s}",
+            "run: x, when: 1 == 2",
+        ]),
+    );
+    let limits = (proptest::option::of(1u32..3), any::<bool>(), any::<bool>());
+    (proptest::collection::vec(task, 1..8), limits).prop_map(|(tasks, (max_active_runs, end, finally))| {
+        let mut yaml = String::from("name: random\ntimeout: 5m\n");
+        if let Some(limit) = max_active_runs {
+            yaml += &format!("max_active_runs: {limit}\n");
+        }
+        if end {
+            yaml += "on_task_failure: end\n";
+        }
+        yaml += "tasks:\n";
+        for (index, (dependencies, trigger, kind)) in tasks.iter().enumerate() {
+            let on: Vec<_> = (0..index)
+                .filter(|before| dependencies & (1 << before) != 0)
+                .map(|before| format!("t{before}"))
+                .collect();
+            // `any_failed` without dependencies would never run, and is refused.
+            let trigger = if on.is_empty() && *trigger == "any_failed" { "all_done" } else { trigger };
+            yaml += &format!("  t{index}: {{{kind}, trigger: {trigger}, depends_on: [{}]}}\n", on.join(", "));
+        }
+        if finally {
+            yaml += "finally: {last: {run: x}}\n";
+        }
+        yaml
+    })
+}
+
+/// Something that happens; numbers choose among what there is.
+#[derive(Clone, Debug)]
+enum Step {
+    Submit,
+    Offer(u8, u8),
+    Start(u8),
+    Exit(u8, bool),
+    GiveBack(u8),
+    Obey,
+    Lose(u8),
+    Repeat(u8),
+    Pass(u16),
+    JumpWall(i32),
+    Control(u8, u8, u8),
+    Switch(bool),
+    Reload,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        2 => Just(Step::Submit),
+        6 => (1u8..3, 1u8..4).prop_map(|(worker, slots)| Step::Offer(worker, slots)),
+        4 => any::<u8>().prop_map(Step::Start),
+        8 => (any::<u8>(), prop::bool::weighted(0.7)).prop_map(|(place, success)| Step::Exit(place, success)),
+        2 => any::<u8>().prop_map(Step::GiveBack),
+        4 => Just(Step::Obey),
+        1 => (1u8..3).prop_map(Step::Lose),
+        2 => any::<u8>().prop_map(Step::Repeat),
+        3 => (0u16..20_000).prop_map(Step::Pass),
+        1 => any::<i32>().prop_map(Step::JumpWall),
+        4 => (any::<u8>(), 0u8..7, 0u8..10).prop_map(|(run, command, job)| Step::Control(run, command, job)),
+        1 => any::<bool>().prop_map(Step::Switch),
+        2 => Just(Step::Reload),
+    ]
+}
+
+struct Player {
+    world: World,
+    incarnations: [u64; 3],
+    reported: Vec<(WorkerLife, windlass_model::AttemptId)>,
+    stepped: bool,
+}
+
+impl Player {
+    fn life(&self, worker: u8) -> WorkerLife {
+        WorkerLife {
+            incarnation: Incarnation(self.incarnations[usize::from(worker)]),
+            ..life(u64::from(worker))
+        }
+    }
+
+    fn join(&mut self, worker: u8) {
+        self.incarnations[usize::from(worker)] += 1;
+        let life = self.life(worker);
+        self.world.worker(life, Capability { slots: 4, ..Capability::default() });
+    }
+
+    fn play(&mut self, definition: &Arc<Definition>, step: &Step) {
+        let held = self.world.held.len();
+        let place = |choice: u8| (held > 0).then(|| usize::from(choice) % held.max(1));
+        match *step {
+            Step::Submit => {
+                self.world.submit(definition);
+            }
+            Step::Offer(worker, slots) => {
+                let life = self.life(worker);
+                self.world.input(Input::Offer(life, u32::from(slots)));
+            }
+            Step::Start(choice) => {
+                if let Some(place) = place(choice) {
+                    self.world.start(place);
+                }
+            }
+            Step::Exit(choice, success) => {
+                if let Some(place) = place(choice) {
+                    let (life, held) = self.world.held[place].clone();
+                    self.reported.push((life, held.attempt));
+                    self.world.report(place, Report::Exited { success, reason: "".into(), outputs: None });
+                }
+            }
+            Step::GiveBack(choice) => {
+                if let Some(place) = place(choice)
+                    && !self.world.started.contains(&self.world.held[place].1.attempt)
+                {
+                    self.world.report(place, Report::GivenBack);
+                }
+            }
+            Step::Obey => self.world.obey(),
+            Step::Lose(worker) => {
+                let life = self.life(worker);
+                let lost: Vec<_> =
+                    self.world.held.iter().filter(|(owner, _)| *owner == life).cloned().collect();
+                self.world.held.retain(|(owner, _)| *owner != life);
+                self.reported.extend(lost.iter().map(|(life, held)| (*life, held.attempt)));
+                self.world.input(Input::WorkerLost(life));
+                self.join(worker);
+            }
+            // A report that arrives again, or late, changes nothing.
+            Step::Repeat(choice) => {
+                if let Some((life, attempt)) =
+                    self.reported.get(usize::from(choice) % self.reported.len().max(1)).copied()
+                {
+                    let before = self.world.attempts.clone();
+                    self.world.input(Input::Report(
+                        life,
+                        attempt,
+                        Report::Exited { success: true, reason: "late".into(), outputs: None },
+                    ));
+                    assert_eq!(self.world.attempts, before, "a late report of {attempt} was believed");
+                }
+            }
+            Step::Pass(millis) => self.world.pass(Duration::from_millis(u64::from(millis))),
+            Step::JumpWall(millis) => {
+                self.world.now.wall.0 += i64::from(millis);
+                self.stepped = true;
+            }
+            Step::Control(choice, command, job) => {
+                let open: Vec<_> = self
+                    .world
+                    .runs
+                    .values()
+                    .filter(|row| !matches!(row.state, run::State::Ended(_)))
+                    .map(|row| row.id)
+                    .collect();
+                let Some(run) = open.get(usize::from(choice) % open.len().max(1)) else { return };
+                let number = JobNumber(u32::from(job));
+                let command = match command {
+                    0 => Command::Stop,
+                    1 => Command::Pause,
+                    2 | 3 => Command::Resume,
+                    4 => Command::Approve(number, true),
+                    5 => Command::ForceSuccess(number),
+                    _ => Command::Retry(number),
+                };
+                self.world.control(*run, command);
+            }
+            // Nothing is lost with a master's memory, and nothing comes of it by itself.
+            Step::Reload => {
+                let (attempts, states) = (self.world.attempts.clone(), self.states());
+                self.world.reload();
+                assert_eq!(self.world.attempts, attempts, "a load changed attempts");
+                // A wait that began before the wall clock was stepped may be over after a load.
+                assert!(self.stepped || self.states() == states, "a load moved runs");
+            }
+            Step::Switch(on) => self.world.input(Input::DispatchSwitch(on)),
+        }
+    }
+
+    fn states(&self) -> Vec<run::State> {
+        self.world.runs.values().map(|row| row.state).collect()
+    }
+
+    /// All faults over: everything comes to an end.
+    fn settle(&mut self) {
+        self.world.input(Input::DispatchSwitch(true));
+        for _ in 0..2_000 {
+            let open: Vec<_> = self
+                .world
+                .runs
+                .values()
+                .filter(|row| !matches!(row.state, run::State::Ended(_)))
+                .map(|row| (row.id, row.state))
+                .collect();
+            if open.is_empty() {
+                return;
+            }
+            for (run, state) in open {
+                if matches!(state, run::State::Pausing | run::State::Paused { .. }) {
+                    self.world.control(run, Command::Resume);
+                }
+                for job in 0..8 {
+                    self.world.control(run, Command::Approve(JobNumber(job), true));
+                }
+            }
+            let life = self.life(1);
+            self.world.obey();
+            self.world.input(Input::Offer(life, 4));
+            while !self.world.held.is_empty() {
+                self.world.succeed(0);
+            }
+            self.world.pass(Duration::from_secs(1));
+        }
+        let open: Vec<_> =
+            self.world.runs.values().filter(|row| !matches!(row.state, run::State::Ended(_))).collect();
+        panic!("{} runs do not end, the first is {:?}", open.len(), open.first());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_happens_everything_holds_and_every_run_ends(
+        yaml in workflow(),
+        steps in proptest::collection::vec(step(), 0..120),
+    ) {
+        let definition = flow(&yaml);
+        let mut player = Player { world: World::new(), incarnations: [0; 3], reported: Vec::new(), stepped: false };
+        player.join(1);
+        player.join(2);
+        player.world.submit(&definition);
+        for step in &steps {
+            player.play(&definition, step);
+        }
+        player.settle();
+        prop_assert_eq!(player.world.shard.open_runs(), 0);
+        prop_assert!(player.world.shard.wants().demand.is_empty());
+    }
+}

@@ -1,0 +1,321 @@
+//! A shard, a few workers and a clock, all in the test's hand.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use windlass_core::attempt;
+use windlass_core::job;
+use windlass_core::requirement::Capability;
+use windlass_core::rows::{AttemptRow, Change, JobRow, Key, KeyRow, RunRow, Selection, Values};
+use windlass_core::run;
+use windlass_core::shard::input::{
+    Answer, Assignment, CallId, Command, Control, CreateRun, Decision, Input, Message, Report, ToWorker,
+    WorkerLife,
+};
+use windlass_core::shard::load::StoredRun;
+use windlass_core::shard::{Reason, Shard};
+use windlass_core::time::{Mono, Now, Wall};
+use windlass_model::{
+    AttemptId, AttemptNumber, Duration, Incarnation, JobId, JobNumber, Name, RunId, ShardId, WorkerId,
+};
+use windlass_workflow::Definition;
+use windlass_workflow::expr::Value;
+
+/// The definition in a workflow file.
+pub fn flow(yaml: &str) -> Arc<Definition> {
+    match windlass_workflow::from_text(yaml.as_bytes()) {
+        Ok(checked) => checked.definition,
+        Err(wrong) => panic!("{}\nin\n{yaml}", wrong[0].render("test")),
+    }
+}
+
+/// What is stored, and who runs what.
+pub struct World {
+    pub shard: Shard,
+    pub now: Now,
+    pub runs: BTreeMap<RunId, RunRow>,
+    pub attempts: BTreeMap<(JobId, AttemptNumber), AttemptRow>,
+    pub jobs: BTreeMap<JobId, JobRow>,
+    /// Assigned or running, by worker.
+    pub held: Vec<(WorkerLife, Assignment)>,
+    /// Attempts whose worker has said that they started.
+    pub started: BTreeSet<AttemptId>,
+    /// Kills and recalls that no worker has acted on yet.
+    pub orders: Vec<(WorkerLife, ToWorker)>,
+    pub answers: BTreeMap<CallId, Answer>,
+    pub keys: Vec<KeyRow>,
+    pub last: Option<RunId>,
+    definitions: BTreeMap<RunId, Arc<Definition>>,
+    workers: BTreeMap<WorkerId, (WorkerLife, Capability)>,
+    pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
+    calls: u64,
+}
+
+pub fn life(number: u64) -> WorkerLife {
+    WorkerLife { worker: WorkerId(number), incarnation: Incarnation(1) }
+}
+
+impl World {
+    pub fn new() -> World {
+        World {
+            shard: Shard::new(ShardId::LEADER, None),
+            now: Now { mono: Mono(1_000), wall: Wall(1_780_000_000_000) },
+            runs: BTreeMap::new(),
+            attempts: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            held: Vec::new(),
+            started: BTreeSet::new(),
+            orders: Vec::new(),
+            answers: BTreeMap::new(),
+            keys: Vec::new(),
+            last: None,
+            definitions: BTreeMap::new(),
+            workers: BTreeMap::new(),
+            pinned: Arc::default(),
+            calls: 0,
+        }
+    }
+
+    /// With one worker of many slots.
+    pub fn with_worker() -> World {
+        let mut world = World::new();
+        world.worker(life(1), Capability { slots: 100, ..Capability::default() });
+        world
+    }
+
+    pub fn worker(&mut self, life: WorkerLife, capability: Capability) {
+        self.workers.insert(life.worker, (life, capability.clone()));
+        self.input(Input::WorkerSeen(life, Arc::new(capability)));
+    }
+
+    /// Handles one input, stores and delivers what follows, and checks everything that must hold.
+    pub fn input(&mut self, input: Input) {
+        let mut decision = Decision::default();
+        self.shard.handle(self.now, input, &mut decision);
+        self.carry_out(decision);
+    }
+
+    fn carry_out(&mut self, decision: Decision) {
+        for change in decision.changes {
+            match change {
+                Change::Run(row) => {
+                    self.runs.insert(row.id, (*row).clone());
+                }
+                Change::Attempt(row) => self.store_attempt(row),
+                Change::Job(row) => {
+                    self.jobs.insert(row.job, row);
+                }
+                Change::Key(row) => self.keys.push(row),
+                Change::LastRun(id) => self.last = Some(id),
+            }
+        }
+        for message in decision.messages {
+            match message {
+                Message::Answer(call, answer) => {
+                    self.answers.insert(call, answer);
+                }
+                Message::Worker(life, ToWorker::Assign(assignment)) => self.held.push((life, *assignment)),
+                Message::Worker(_, ToWorker::Settled(_)) => {}
+                Message::Worker(life, order) => self.orders.push((life, order)),
+            }
+        }
+        self.shard.check_invariants();
+    }
+
+    /// The shard's memory is lost; another owner loads it from what is stored. Workers that are in touch
+    /// say what they have.
+    pub fn reload(&mut self) {
+        let open = |row: &&RunRow| !matches!(row.state, run::State::Ended(_));
+        let stored = self.runs.values().filter(open).map(|row| StoredRun {
+            row: row.clone(),
+            definition: match self.definitions.get(&row.id) {
+                Some(definition) => Arc::clone(definition),
+                None => Arc::clone(&self.pinned[&row.workflow]),
+            },
+            pinned: Arc::clone(&self.pinned),
+            jobs: self.jobs.values().filter(|job| job.job.run == row.id).cloned().collect(),
+            attempts: self.attempts.values().filter(|attempt| attempt.job.run == row.id).cloned().collect(),
+        });
+        let mut decision = Decision::default();
+        let stored: Vec<_> = stored.collect();
+        self.shard =
+            Shard::load(self.now, ShardId::LEADER, self.last, self.keys.clone(), stored, &mut decision);
+        self.carry_out(decision);
+        for (life, capability) in self.workers.clone().into_values() {
+            self.input(Input::WorkerSeen(life, Arc::new(capability)));
+        }
+        for (life, held) in self.held.clone() {
+            if self.started.contains(&held.attempt) {
+                self.input(Input::Report(life, held.attempt, Report::Started));
+            }
+        }
+    }
+
+    /// An attempt's end never changes; a fence only rises.
+    fn store_attempt(&mut self, row: AttemptRow) {
+        let key = (row.job, row.number);
+        if let Some(before) = self.attempts.get(&key) {
+            assert!(row.fence >= before.fence, "{} went back", row.job);
+            let over = matches!(before.state, attempt::State::Ended(end) if end != attempt::End::Returned);
+            assert!(!over || *before == row, "the end of {} changed: {before:?} to {row:?}", row.job);
+        }
+        self.attempts.insert(key, row);
+    }
+
+    pub fn submit(&mut self, definition: &Arc<Definition>) -> RunId {
+        self.submit_with(definition, Values::new(), Selection::All)
+    }
+
+    pub fn submit_with(
+        &mut self,
+        definition: &Arc<Definition>,
+        params: Values,
+        selection: Selection,
+    ) -> RunId {
+        let key = format!("key-{}", self.calls);
+        match self.create(definition, params, selection, &key, 0) {
+            Answer::Created(run) => {
+                self.definitions.insert(run, Arc::clone(definition));
+                run
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn create(
+        &mut self,
+        definition: &Arc<Definition>,
+        params: Values,
+        selection: Selection,
+        key: &str,
+        body: u64,
+    ) -> Answer {
+        self.calls += 1;
+        let call = CallId(self.calls);
+        let wanted = CreateRun {
+            key: Key { principal: "me".into(), key: key.into() },
+            body,
+            definition: Arc::clone(definition),
+            version: Some(1),
+            pinned: Arc::clone(&self.pinned),
+            params: Arc::new(params),
+            logical_time: self.now.wall,
+            run_at: None,
+            priority: None,
+            selection,
+        };
+        self.input(Input::Create(call, Box::new(wanted)));
+        self.answers.remove(&call).expect("an answer")
+    }
+
+    pub fn control(&mut self, run: RunId, command: Command) -> Answer {
+        self.calls += 1;
+        let call = CallId(self.calls);
+        self.input(Input::Control(call, Control { by: "me".into(), run, command }));
+        self.answers.remove(&call).expect("an answer")
+    }
+
+    /// Offers slots of worker 1.
+    pub fn offer(&mut self, slots: u32) {
+        self.input(Input::Offer(life(1), slots));
+    }
+
+    pub fn pass(&mut self, duration: Duration) {
+        self.now.mono = self.now.mono.after(duration);
+        self.now.wall = self.now.wall.after(duration);
+        self.input(Input::Woken);
+    }
+
+    /// The tasks that workers hold, in the order they were assigned.
+    pub fn held_tasks(&self) -> Vec<String> {
+        self.held.iter().map(|(_, assignment)| self.task_of(assignment.attempt.job)).collect()
+    }
+
+    pub fn task_of(&self, job: JobId) -> String {
+        let expansion = |run: &RunRow| {
+            run.expansions
+                .iter()
+                .rfind(|one| one.base <= job.number)
+                .map(|one| (one.task, job.number.0 - one.base.0))
+        };
+        match self.runs.get(&job.run).and_then(expansion) {
+            Some((task, item)) => format!("{}[{item}]", task.0),
+            None => job.number.0.to_string(),
+        }
+    }
+
+    /// A worker says that the assignment at this place of `held` started.
+    pub fn start(&mut self, place: usize) {
+        let (life, assignment) = self.held[place].clone();
+        self.started.insert(assignment.attempt);
+        self.input(Input::Report(life, assignment.attempt, Report::Started));
+    }
+
+    /// A worker reports on the assignment at this place of `held`, and drops it.
+    pub fn report(&mut self, place: usize, report: Report) {
+        let (life, assignment) = self.held.remove(place);
+        self.input(Input::Report(life, assignment.attempt, report));
+    }
+
+    pub fn succeed(&mut self, place: usize) {
+        self.report(place, ok());
+    }
+
+    pub fn fail(&mut self, place: usize) {
+        self.report(place, Report::Exited { success: false, reason: "exit code 1".into(), outputs: None });
+    }
+
+    /// Workers do what they were told: end what shall end, give back what has not started.
+    pub fn obey(&mut self) {
+        for (life, order) in std::mem::take(&mut self.orders) {
+            let (attempt, report) = match order {
+                ToWorker::Kill(attempt, why) => (attempt, Report::Killed(why)),
+                ToWorker::Recall(attempt) if self.started.contains(&attempt) => continue,
+                ToWorker::Recall(attempt) => (attempt, Report::GivenBack),
+                ToWorker::Assign(_) | ToWorker::Settled(_) => continue,
+            };
+            if let Some(place) = self.held.iter().position(|(_, held)| held.attempt == attempt) {
+                self.held.remove(place);
+                self.input(Input::Report(life, attempt, report));
+            }
+        }
+    }
+
+    /// Runs everything to its end; every attempt succeeds.
+    pub fn finish(&mut self) {
+        for _ in 0..100_000 {
+            self.offer(10);
+            self.obey();
+            match self.held.is_empty() {
+                false => self.succeed(0),
+                true => match self.shard.wants().wake_at {
+                    Some(when) => self.pass(when.since(self.now.mono).max(Duration::from_millis(1))),
+                    None => return,
+                },
+            }
+        }
+        panic!("it does not come to an end");
+    }
+
+    pub fn state(&self, run: RunId) -> run::State {
+        self.runs[&run].state
+    }
+
+    /// How a job ended or waits, by what is stored of it.
+    pub fn job(&self, run: RunId, number: u32) -> Option<job::State> {
+        self.jobs.get(&JobId { run, number: JobNumber(number) }).map(|row| row.state)
+    }
+
+    pub fn why(&self, run: RunId, number: u32) -> Vec<Reason> {
+        self.shard.why(JobId { run, number: JobNumber(number) }).unwrap_or_default()
+    }
+}
+
+pub fn ok() -> Report {
+    Report::Exited { success: true, reason: "".into(), outputs: None }
+}
+
+pub fn outputs(pairs: &[(&str, i64)]) -> Report {
+    let values = pairs.iter().map(|(key, value)| (Arc::from(*key), Value::Int(*value))).collect();
+    Report::Exited { success: true, reason: "".into(), outputs: Some(Arc::new(values)) }
+}
