@@ -50,6 +50,8 @@ pub struct RunRow {
     pub finished_at: Option<Wall>,
     /// Which tasks take part.
     pub selection: Selection,
+    /// Whether it begins only when no other run of its workflow is active.
+    pub serial: bool,
     /// Whether a failure or timeout has ended the rest of it: only `always` and `finally` tasks still begin.
     pub ending: bool,
     /// The foreach tasks that were expanded so far, in that order.
@@ -65,6 +67,8 @@ pub enum Trigger {
     Parent(JobId),
     /// Somebody wanted this run done again.
     Rerun(RunId),
+    /// A schedule of its workflow, for this due time.
+    Schedule(Arc<str>, Wall),
 }
 
 /// Which tasks of a workflow take part in a run.
@@ -153,6 +157,79 @@ pub struct Key {
     pub key: Arc<str>,
 }
 
+/// A stored workflow, in its home.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkflowRow {
+    /// Its name.
+    pub name: Name,
+    /// The version that new runs get.
+    pub version: u32,
+    /// Whether new runs are created.
+    pub enabled: bool,
+    /// Who changed it last.
+    pub by: Arc<str>,
+    /// And when.
+    pub at: Wall,
+}
+
+/// A schedule of a stored workflow. Across versions it is the same as long as its identity is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleRow {
+    /// The workflow.
+    pub workflow: Name,
+    /// What identifies it among the schedules of the workflow.
+    pub schedule: Arc<str>,
+    /// Where `@every` starts to count.
+    pub anchor: Wall,
+    /// Everything due up to here is decided. It only moves forward.
+    pub cursor: Wall,
+    /// Whether somebody paused it.
+    pub paused: bool,
+}
+
+/// What became of due times of a schedule. Consecutive skips for one cause are one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FiringRow {
+    /// The workflow.
+    pub workflow: Name,
+    /// The schedule.
+    pub schedule: Arc<str>,
+    /// The first due time this speaks of; with the schedule, its key.
+    pub first_due: Wall,
+    /// The last one.
+    pub last_due: Wall,
+    /// How many.
+    pub count: u64,
+    /// What became of them.
+    pub outcome: Firing,
+    /// When the last one was decided.
+    pub at: Wall,
+}
+
+/// What became of a due time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Firing {
+    /// It became a run.
+    Ran(RunId),
+    /// It did not, and this is why.
+    Skipped(SkipCause),
+}
+
+/// Why a due time became no run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SkipCause {
+    /// An earlier run was open.
+    Overlap,
+    /// The schedule was paused.
+    Paused,
+    /// The workflow was disabled.
+    Disabled,
+    /// A calendar forbids the day, or is not known.
+    Calendar,
+    /// Nobody could decide it in time, and its policy does not catch up.
+    Missed,
+}
+
 /// One thing that must become durable. A decision's changes are stored together or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
@@ -166,4 +243,12 @@ pub enum Change {
     Key(KeyRow),
     /// The newest id this shard gave out.
     LastRun(RunId),
+    /// A stored workflow has changed.
+    Workflow(WorkflowRow),
+    /// A schedule is new, or its cursor has moved.
+    Schedule(ScheduleRow),
+    /// A schedule is gone with the version that had it.
+    ScheduleGone(Name, Arc<str>),
+    /// A due time was decided.
+    Firing(FiringRow),
 }

@@ -20,43 +20,34 @@ impl Shard {
         let answer = match self.keys.get(&wanted.key) {
             Some(known) if known.body == wanted.body => Answer::Created(known.run),
             Some(_) => Answer::Refused(Refusal::KeyReused),
-            None => match self.ids.next_id(now.wall.0) {
-                Some(id) => {
-                    self.create_new(now, id, wanted, out);
-                    Answer::Created(id)
-                }
-                None => Answer::Refused(Refusal::NoIds),
+            None => match self.create_new(now, wanted, out) {
+                Ok(run) => Answer::Created(run),
+                Err(refusal) => Answer::Refused(refusal),
             },
         };
         out.messages.push(Message::Answer(call, answer));
     }
 
-    fn create_new(&mut self, now: Now, id: RunId, wanted: CreateRun, out: &mut Decision) {
+    fn create_new(&mut self, now: Now, wanted: CreateRun, out: &mut Decision) -> Result<RunId, Refusal> {
+        if wanted.version.is_some() && self.is_disabled(&wanted.definition.name) {
+            return Err(Refusal::Disabled);
+        }
+        let id = self.ids.next_id(now.wall.0).ok_or(Refusal::NoIds)?;
+        let by = Arc::clone(&wanted.key.principal);
+        let mut row = new_row(id, &wanted.definition, now.wall, by, Trigger::Call);
+        row.version = wanted.version;
+        row.priority = wanted.priority.unwrap_or(row.priority);
+        row.logical_time = wanted.logical_time;
+        row.run_at = wanted.run_at;
+        row.selection = wanted.selection;
+        let mut run = OpenRun::new(row, wanted.definition, wanted.pinned);
+        run.bind(&wanted.params).map_err(Refusal::Params)?;
         let key = KeyRow { key: wanted.key, body: wanted.body, run: id, at: now.wall };
         self.keys.insert(key.key.clone(), key.clone());
-        let created_by = Arc::clone(&key.key.principal);
         out.changes.push(Change::LastRun(id));
         out.changes.push(Change::Key(key));
-        let row = RunRow {
-            id,
-            workflow: wanted.definition.name.clone(),
-            version: wanted.version,
-            state: run::State::Pending,
-            reason: "".into(),
-            priority: wanted.priority.unwrap_or(wanted.definition.priority),
-            params: wanted.params,
-            logical_time: wanted.logical_time,
-            run_at: wanted.run_at,
-            created_at: now.wall,
-            created_by,
-            trigger: Trigger::Call,
-            started_at: None,
-            finished_at: None,
-            selection: wanted.selection,
-            ending: false,
-            expansions: Vec::new(),
-        };
-        self.add(now, OpenRun::new(row, wanted.definition, wanted.pinned), out);
+        self.add(now, run, out);
+        Ok(id)
     }
 
     /// Creates the run of a sub-workflow for a job of `parent`.
@@ -66,32 +57,18 @@ impl Shard {
         parent: &OpenRun,
         job: JobId,
         definition: Arc<Definition>,
-        params: Values,
+        params: &Values,
         out: &mut Decision,
-    ) -> Result<(), &'static str> {
+    ) -> Result<(), String> {
         let id = self.ids.next_id(now.wall.0).ok_or("this shard has no run ids left")?;
         out.changes.push(Change::LastRun(id));
-        let row = RunRow {
-            id,
-            workflow: definition.name.clone(),
-            version: None,
-            state: run::State::Pending,
-            reason: "".into(),
-            priority: parent.row.priority,
-            params: Arc::new(params),
-            logical_time: parent.row.logical_time,
-            run_at: None,
-            created_at: now.wall,
-            created_by: Arc::clone(&parent.row.created_by),
-            trigger: Trigger::Parent(job),
-            started_at: None,
-            finished_at: None,
-            selection: Selection::All,
-            ending: false,
-            expansions: Vec::new(),
-        };
+        let by = Arc::clone(&parent.row.created_by);
+        let mut row = new_row(id, &definition, now.wall, by, Trigger::Parent(job));
+        row.priority = parent.row.priority;
+        row.logical_time = parent.row.logical_time;
         // It is looked at when its timer is: a chain of a thousand sub-workflows costs no stack.
-        let run = OpenRun::new(row, definition, Arc::clone(&parent.pinned));
+        let mut run = OpenRun::new(row, definition, Arc::clone(&parent.pinned));
+        run.bind(params)?;
         out.changes.push(Change::Run(Arc::new(run.row.clone())));
         self.timers.at(now.mono, Timer::Begin(id));
         self.runs.insert(id, Box::new(OpenRun { changed: false, ..run }));
@@ -99,7 +76,7 @@ impl Shard {
         Ok(())
     }
 
-    fn add(&mut self, now: Now, run: OpenRun, out: &mut Decision) {
+    pub(super) fn add(&mut self, now: Now, run: OpenRun, out: &mut Decision) {
         if counts(&run.row) {
             self.homes.entry(run.row.workflow.clone()).or_default().pending.insert(run.row.id);
         }
@@ -143,7 +120,8 @@ impl Shard {
 
     /// Whether its workflow's limit leaves a place, and no older run waits for it.
     pub(super) fn place_free(&self, run: &OpenRun) -> bool {
-        let (Some(limit), true) = (run.definition.max_active_runs, counts(&run.row)) else { return true };
+        let limit = if run.row.serial { Some(1) } else { run.definition.max_active_runs };
+        let (Some(limit), true) = (limit, counts(&run.row)) else { return true };
         let Some(home) = self.homes.get(&run.row.workflow) else { return true };
         let older_waits = home.pending.first().is_some_and(|first| *first < run.row.id);
         home.active.len() < limit as usize && !older_waits
@@ -182,7 +160,7 @@ impl Shard {
         let Some(home) = self.homes.get_mut(&run.row.workflow) else { return };
         home.active.remove(&run.row.id);
         home.pending.remove(&run.row.id);
-        if home.active.is_empty() && home.pending.is_empty() {
+        if home.active.is_empty() && home.pending.is_empty() && home.stored.is_none() {
             self.homes.remove(&run.row.workflow);
             return;
         }
@@ -210,7 +188,37 @@ impl Shard {
 /// parent only.
 pub(super) fn counts(row: &RunRow) -> bool {
     match row.trigger {
-        Trigger::Call | Trigger::Rerun(_) => true,
+        Trigger::Call | Trigger::Rerun(_) | Trigger::Schedule(..) => true,
         Trigger::Parent(_) => false,
+    }
+}
+
+/// A run of which nothing is decided yet.
+pub(super) fn new_row(
+    id: RunId,
+    definition: &Definition,
+    at: Wall,
+    by: Arc<str>,
+    trigger: Trigger,
+) -> RunRow {
+    RunRow {
+        id,
+        workflow: definition.name.clone(),
+        version: None,
+        state: run::State::Pending,
+        reason: "".into(),
+        priority: definition.priority,
+        params: Arc::default(),
+        logical_time: at,
+        run_at: None,
+        created_at: at,
+        created_by: by,
+        trigger,
+        started_at: None,
+        finished_at: None,
+        selection: Selection::All,
+        serial: false,
+        ending: false,
+        expansions: Vec::new(),
     }
 }

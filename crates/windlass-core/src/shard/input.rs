@@ -7,6 +7,7 @@ use windlass_model::{
     AttemptId, AttemptNumber, Duration, Incarnation, JobNumber, Name, Priority, RunId, WorkerId,
 };
 use windlass_workflow::Definition;
+use windlass_workflow::cron::Calendar;
 use windlass_workflow::definition::TaskIndex;
 
 use super::payload::Payload;
@@ -46,6 +47,14 @@ pub enum Input {
     Offer(WorkerLife, u32),
     /// A worker says what became of an attempt.
     Report(WorkerLife, AttemptId, Report),
+    /// Somebody stores a version of a workflow.
+    PutWorkflow(CallId, Box<PutWorkflow>),
+    /// Somebody enables or disables a workflow.
+    EnableWorkflow(CallId, Name, Arc<str>, bool),
+    /// Somebody pauses or resumes a schedule of a workflow.
+    PauseSchedule(CallId, Name, Arc<str>, bool),
+    /// The named calendars.
+    Calendars(Arc<BTreeMap<Name, Calendar>>),
     /// Whether anything may start at all.
     DispatchSwitch(bool),
     /// A moment that the shard asked to be woken at has come.
@@ -65,7 +74,7 @@ pub struct CreateRun {
     pub version: Option<u32>,
     /// Every workflow that it calls, directly or not, in the version it shall have throughout the run.
     pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
-    /// What it is given; checked and completed by the caller.
+    /// What it is given; defaults are filled in here.
     pub params: Arc<Values>,
     /// The time it is about.
     pub logical_time: Wall,
@@ -75,6 +84,19 @@ pub struct CreateRun {
     pub priority: Option<Priority>,
     /// Which tasks take part.
     pub selection: Selection,
+}
+
+/// A version of a workflow to be stored.
+#[derive(Clone, Debug)]
+pub struct PutWorkflow {
+    /// Who stores it.
+    pub by: Arc<str>,
+    /// The definition.
+    pub definition: Arc<Definition>,
+    /// Its number.
+    pub version: u32,
+    /// Every workflow that it calls, directly or not.
+    pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
 }
 
 /// Something to be done with a run.
@@ -180,6 +202,8 @@ pub enum Answer {
     Created(RunId),
     /// It will be done.
     Accepted(run::State),
+    /// It is done.
+    Done,
     /// It cannot be done.
     Refused(Refusal),
 }
@@ -202,6 +226,15 @@ pub enum Refusal {
     /// The job cannot make this move.
     #[error(transparent)]
     Job(#[from] job::Refused),
+    /// What it was given does not fit its parameters.
+    #[error("{0}")]
+    Params(String),
+    /// The workflow is disabled.
+    #[error("the workflow is disabled")]
+    Disabled,
+    /// Not stored here.
+    #[error("there is no such workflow or schedule")]
+    NoSuchWorkflow,
     /// Ids are used up.
     #[error("this shard has no run ids left")]
     NoIds,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use windlass_model::policy::WorkerLost;
 use windlass_model::{AttemptNumber, JobId, JobNumber, Name, RunId, ShardId};
 use windlass_workflow::Definition;
+use windlass_workflow::cron::Calendar;
 use windlass_workflow::definition::{Task, TaskIndex, WaitFor, Work};
 
 use super::Shard;
@@ -17,12 +18,28 @@ use super::input::{Decision, JobPlace};
 use super::open_run::{Job, Jobs, OpenRun, Phase};
 use super::payload;
 use super::progress::ends_with_the_rest;
+use super::schedules::StoredWorkflow;
 use super::scope::RunScope;
 use super::timers::Timer;
 use crate::requirement::Requirement;
 use crate::rows::{AttemptRow, JobRow, KeyRow, RunRow, Trigger};
 use crate::time::Now;
 use crate::{attempt, job, run};
+
+/// Everything that is stored of a shard and that it needs in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// The newest run id it gave out.
+    pub last: Option<RunId>,
+    /// Creating calls that may be repeated.
+    pub keys: Vec<KeyRow>,
+    /// Runs with open work.
+    pub runs: Vec<StoredRun>,
+    /// Workflows whose home it is.
+    pub workflows: Vec<StoredWorkflow>,
+    /// The named calendars, which belong to no shard.
+    pub calendars: Arc<BTreeMap<Name, Calendar>>,
+}
 
 /// What is stored of one open run, with the definitions it needs.
 #[derive(Clone, Debug)]
@@ -48,15 +65,10 @@ struct Stored {
 
 impl Shard {
     /// The shard that these rows describe. What follows from them and was not decided before is in `out`.
-    pub fn load(
-        now: Now,
-        id: ShardId,
-        last: Option<RunId>,
-        keys: Vec<KeyRow>,
-        runs: Vec<StoredRun>,
-        out: &mut Decision,
-    ) -> Shard {
+    pub fn load(now: Now, id: ShardId, rows: Rows, out: &mut Decision) -> Shard {
+        let Rows { last, keys, runs, workflows, calendars } = rows;
         let mut shard = Shard::new(id, last);
+        shard.calendars = calendars;
         shard.keys = keys.into_iter().map(|row| (row.key.clone(), row)).collect();
         for stored in &runs {
             if let Trigger::Parent(job) = stored.row.trigger {
@@ -73,6 +85,9 @@ impl Shard {
         // Only when all are there may one go on, because it may begin or end another.
         for id in ids {
             shard.with_run(now, id, out, |shard, run, out| shard.resume_orders(now, run, out));
+        }
+        for workflow in workflows {
+            shard.restore_workflow(now, workflow, out);
         }
         shard.follow_up(now, out);
         shard

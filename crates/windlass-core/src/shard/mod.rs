@@ -14,10 +14,12 @@ pub mod input;
 mod invariants;
 pub mod load;
 mod open_run;
+mod params;
 pub mod payload;
 mod progress;
 mod queue;
 mod reports;
+pub mod schedules;
 mod scope;
 mod timers;
 mod why;
@@ -26,6 +28,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_model::{Incarnation, JobId, Name, RunId, RunIdSource, ShardId, WorkerId};
+
+use windlass_workflow::cron::Calendar;
 
 use crate::requirement::Capability;
 use crate::rows::{Change, Key, KeyRow};
@@ -56,13 +60,15 @@ pub struct Shard {
     /// Sub-workflow runs that ended and whose parents have not been told yet.
     ended_children: Vec<(JobId, run::End)>,
     dispatching: bool,
+    calendars: Arc<BTreeMap<Name, Calendar>>,
 }
 
-/// The runs of one workflow that count against its limit.
+/// One workflow: its runs that count against its limit and, if it is stored, what is stored of it.
 #[derive(Debug, Default)]
 struct Home {
     active: BTreeSet<RunId>,
     pending: BTreeSet<RunId>,
+    stored: Option<schedules::Stored>,
 }
 
 /// A worker as this shard knows it.
@@ -87,6 +93,7 @@ impl Shard {
             to_stop: Vec::new(),
             ended_children: Vec::new(),
             dispatching: true,
+            calendars: Arc::default(),
         }
     }
 
@@ -102,6 +109,14 @@ impl Shard {
             Input::WorkerLost(life) => self.worker_lost(now, life, out),
             Input::Offer(life, slots) => self.offer(now, life, slots, out),
             Input::Report(life, attempt, report) => self.report(now, life, attempt, report, out),
+            Input::PutWorkflow(call, put) => self.put_workflow(now, call, *put, out),
+            Input::EnableWorkflow(call, name, by, enabled) => {
+                self.enable_workflow(now, call, &name, by, enabled, out);
+            }
+            Input::PauseSchedule(call, name, schedule, paused) => {
+                self.pause_schedule(call, &name, &schedule, paused, out);
+            }
+            Input::Calendars(calendars) => self.calendars = calendars,
             Input::DispatchSwitch(on) => self.dispatching = on,
             Input::Woken => {}
         }

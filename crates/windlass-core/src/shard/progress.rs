@@ -136,7 +136,7 @@ impl Shard {
                 let definition =
                     run.pinned.get(&sub.workflow).ok_or("the workflow it calls does not exist")?;
                 let definition = Arc::clone(definition);
-                self.create_child(now, run, id, definition, params, out)?;
+                self.create_child(now, run, id, definition, &params, out)?;
                 Ok(None)
             }),
             Work::Approve(_) | Work::Dependent(_) => Ok(None),

@@ -71,6 +71,7 @@ impl RunScope<'_> {
                 Trigger::Call => "call",
                 Trigger::Parent(_) => "parent",
                 Trigger::Rerun(_) => "rerun",
+                Trigger::Schedule(..) => "schedule",
             }),
             _ => None,
         }

@@ -1,8 +1,9 @@
 //! What happens at a time: derived from state, rebuilt on load.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use windlass_model::{JobNumber, RunId};
+use windlass_model::{JobNumber, Name, RunId};
 
 use super::Shard;
 use super::input::Decision;
@@ -10,7 +11,7 @@ use crate::job;
 use crate::time::{Mono, Now, Wall};
 
 /// Something that is due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
     /// A pending run may have come to its time.
     Begin(RunId),
@@ -20,6 +21,8 @@ pub enum Timer {
     Hold(RunId, JobNumber),
     /// A run has taken as long as it may.
     RunTimeout(RunId),
+    /// A schedule of a workflow is due.
+    Fire(Name, Arc<str>),
 }
 
 /// Everything that is due, on either clock. A timer that no longer means anything is harmless: who it is
@@ -78,6 +81,7 @@ impl Shard {
                         shard.hold_over(now, run, number, true, "the wait is over", out);
                     });
                 }
+                Timer::Fire(workflow, schedule) => self.fire(now, &workflow, &schedule, out),
                 Timer::RunTimeout(run) => {
                     self.with_run(now, run, out, |shard, run, out| shard.run_timed_out(now, run, out));
                 }

@@ -4,5 +4,6 @@
 
 mod lifecycle;
 mod random;
+mod schedules;
 mod states;
 mod world;

@@ -6,19 +6,23 @@ use std::sync::Arc;
 use windlass_core::attempt;
 use windlass_core::job;
 use windlass_core::requirement::Capability;
-use windlass_core::rows::{AttemptRow, Change, JobRow, Key, KeyRow, RunRow, Selection, Values};
+use windlass_core::rows::{
+    AttemptRow, Change, FiringRow, JobRow, Key, KeyRow, RunRow, ScheduleRow, Selection, Values, WorkflowRow,
+};
 use windlass_core::run;
 use windlass_core::shard::input::{
-    Answer, Assignment, CallId, Command, Control, CreateRun, Decision, Input, Message, Report, ToWorker,
-    WorkerLife,
+    Answer, Assignment, CallId, Command, Control, CreateRun, Decision, Input, Message, PutWorkflow, Report,
+    ToWorker, WorkerLife,
 };
-use windlass_core::shard::load::StoredRun;
+use windlass_core::shard::load::{Rows, StoredRun};
+use windlass_core::shard::schedules::StoredWorkflow;
 use windlass_core::shard::{Reason, Shard};
 use windlass_core::time::{Mono, Now, Wall};
 use windlass_model::{
     AttemptId, AttemptNumber, Duration, Incarnation, JobId, JobNumber, Name, RunId, ShardId, WorkerId,
 };
 use windlass_workflow::Definition;
+use windlass_workflow::cron::Calendar;
 use windlass_workflow::expr::Value;
 
 /// The definition in a workflow file.
@@ -45,6 +49,11 @@ pub struct World {
     pub answers: BTreeMap<CallId, Answer>,
     pub keys: Vec<KeyRow>,
     pub last: Option<RunId>,
+    pub workflows: BTreeMap<Name, WorkflowRow>,
+    pub schedules: BTreeMap<(Name, Arc<str>), ScheduleRow>,
+    pub firings: BTreeMap<(Name, Arc<str>, Wall), FiringRow>,
+    pub calendars: Arc<BTreeMap<Name, Calendar>>,
+    pub stored: BTreeMap<Name, Arc<Definition>>,
     definitions: BTreeMap<RunId, Arc<Definition>>,
     workers: BTreeMap<WorkerId, (WorkerLife, Capability)>,
     pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
@@ -69,6 +78,11 @@ impl World {
             answers: BTreeMap::new(),
             keys: Vec::new(),
             last: None,
+            workflows: BTreeMap::new(),
+            schedules: BTreeMap::new(),
+            firings: BTreeMap::new(),
+            calendars: Arc::default(),
+            stored: BTreeMap::new(),
             definitions: BTreeMap::new(),
             workers: BTreeMap::new(),
             pinned: Arc::default(),
@@ -106,6 +120,17 @@ impl World {
                     self.jobs.insert(row.job, row);
                 }
                 Change::Key(row) => self.keys.push(row),
+                Change::Workflow(row) => {
+                    self.workflows.insert(row.name.clone(), row);
+                }
+                Change::Schedule(row) => self.store_schedule(row),
+                Change::ScheduleGone(workflow, schedule) => {
+                    self.schedules.remove(&(workflow, schedule));
+                }
+                Change::Firing(row) => {
+                    self.firings
+                        .insert((row.workflow.clone(), Arc::clone(&row.schedule), row.first_due), row);
+                }
                 Change::LastRun(id) => self.last = Some(id),
             }
         }
@@ -130,7 +155,9 @@ impl World {
             row: row.clone(),
             definition: match self.definitions.get(&row.id) {
                 Some(definition) => Arc::clone(definition),
-                None => Arc::clone(&self.pinned[&row.workflow]),
+                None => {
+                    Arc::clone(self.pinned.get(&row.workflow).unwrap_or_else(|| &self.stored[&row.workflow]))
+                }
             },
             pinned: Arc::clone(&self.pinned),
             jobs: self.jobs.values().filter(|job| job.job.run == row.id).cloned().collect(),
@@ -138,8 +165,15 @@ impl World {
         });
         let mut decision = Decision::default();
         let stored: Vec<_> = stored.collect();
-        self.shard =
-            Shard::load(self.now, ShardId::LEADER, self.last, self.keys.clone(), stored, &mut decision);
+        let workflows = self.workflows.values().map(|row| self.stored_workflow(row)).collect();
+        let rows = Rows {
+            last: self.last,
+            keys: self.keys.clone(),
+            runs: stored,
+            workflows,
+            calendars: Arc::clone(&self.calendars),
+        };
+        self.shard = Shard::load(self.now, ShardId::LEADER, rows, &mut decision);
         self.carry_out(decision);
         for (life, capability) in self.workers.clone().into_values() {
             self.input(Input::WorkerSeen(life, Arc::new(capability)));
@@ -160,6 +194,43 @@ impl World {
             assert!(!over || *before == row, "the end of {} changed: {before:?} to {row:?}", row.job);
         }
         self.attempts.insert(key, row);
+    }
+
+    fn stored_workflow(&self, row: &WorkflowRow) -> StoredWorkflow {
+        let newest = |schedule: &ScheduleRow| {
+            let of =
+                |firing: &&FiringRow| (&firing.workflow, &firing.schedule) == (&row.name, &schedule.schedule);
+            self.firings.values().rfind(of).cloned()
+        };
+        let schedules = self.schedules.values().filter(|schedule| schedule.workflow == row.name);
+        StoredWorkflow {
+            row: row.clone(),
+            definition: Arc::clone(&self.stored[&row.name]),
+            pinned: Arc::clone(&self.pinned),
+            schedules: schedules.map(|schedule| (schedule.clone(), newest(schedule))).collect(),
+        }
+    }
+
+    /// A cursor only moves forward.
+    fn store_schedule(&mut self, row: ScheduleRow) {
+        let key = (row.workflow.clone(), Arc::clone(&row.schedule));
+        if let Some(before) = self.schedules.get(&key) {
+            assert!(row.cursor >= before.cursor && row.anchor == before.anchor, "{before:?} became {row:?}");
+        }
+        self.schedules.insert(key, row);
+    }
+
+    /// Stores a workflow.
+    pub fn put(&mut self, definition: &Arc<Definition>) {
+        self.calls += 1;
+        self.stored.insert(definition.name.clone(), Arc::clone(definition));
+        let put = PutWorkflow {
+            by: "me".into(),
+            definition: Arc::clone(definition),
+            version: 1,
+            pinned: Arc::clone(&self.pinned),
+        };
+        self.input(Input::PutWorkflow(CallId(self.calls), Box::new(put)));
     }
 
     pub fn submit(&mut self, definition: &Arc<Definition>) -> RunId {
