@@ -91,6 +91,8 @@ pub struct Expansion {
     pub base: JobNumber,
     /// How many jobs it has.
     pub count: u32,
+    /// Whether the task was reopened since as a whole: these jobs count for nothing.
+    pub closed: bool,
 }
 
 /// One attempt. Its key is (job, number): one that was given back never was, and the next has its number.

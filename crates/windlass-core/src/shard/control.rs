@@ -8,13 +8,13 @@ use super::input::{Answer, CallId, Command, Control, Decision, Message, Refusal,
 use super::open_run::{OpenRun, Phase};
 use super::why::Reason;
 use crate::attempt;
-use crate::rows::{Change, JobRow};
 use crate::time::Now;
 use crate::{job, run};
 
 impl Shard {
     /// Does what somebody wants with a run.
-    pub(super) fn control(&mut self, now: Now, call: CallId, control: &Control, out: &mut Decision) {
+    pub(super) fn control(&mut self, now: Now, call: CallId, mut control: Control, out: &mut Decision) {
+        self.bring_back(now, control.command, control.stored.take(), out);
         let done = self.with_run(now, control.run, out, |shard, run, out| {
             let done = match control.command {
                 Command::Stop => {
@@ -23,8 +23,9 @@ impl Shard {
                 Command::Pause => move_run(run, run::Event::PauseAsked).map(|()| shard.pause_jobs(run, out)),
                 Command::Resume => move_run(run, run::Event::ResumeAsked).map(|()| shard.requeue_all(run)),
                 Command::Approve(number, yes) => shard.approve(now, run, number, yes, &control.by, out),
-                Command::ForceSuccess(number) => shard.force_success(now, run, number, &control.by, out),
-                Command::Retry(number) => shard.retry(now, run, number, &control.by, out),
+                Command::ForceSuccess(_) | Command::Retry(_) | Command::Recover(_) => {
+                    shard.reopen(now, run, control.command, &control.by, out)
+                }
             };
             // The state before the run goes on by itself, as the caller asked for it.
             done.map(|()| run.row.state)
@@ -91,86 +92,6 @@ impl Shard {
         }
         let reason = format!("{} by {by}", if yes { "approved" } else { "rejected" });
         self.hold_over(now, run, number, yes, &reason, out);
-        Ok(())
-    }
-
-    fn force_success(
-        &mut self,
-        now: Now,
-        run: &mut OpenRun,
-        number: JobNumber,
-        by: &str,
-        out: &mut Decision,
-    ) -> Result<(), Refusal> {
-        let place = run.place(number).ok_or(Refusal::NoSuchJob)?;
-        let id = run.job_id(place).ok_or(Refusal::NoSuchJob)?;
-        let jobs = run.jobs(place.task).ok_or(job::Refused::NotExpected)?;
-        let job = jobs.begun.get_mut(&place.item).ok_or(job::Refused::NotExpected)?;
-        let before = job.state;
-        job.state = job::transition(job.state, job::Event::ForcedSuccess)?;
-        let row = JobRow {
-            job: id,
-            state: job.state,
-            reason: format!("forced by {by}").into(),
-            at: now.wall,
-            outputs: None,
-            reopened_after: None,
-        };
-        out.changes.push(Change::Job(row));
-        jobs.again.remove(&place.item);
-        match before {
-            job::State::Ended(job::End::Failed) => {
-                (jobs.failed, jobs.ended) = (jobs.failed - 1, jobs.ended - 1);
-            }
-            job::State::Ended(job::End::Stopped) => {
-                (jobs.stopped, jobs.ended) = (jobs.stopped - 1, jobs.ended - 1);
-            }
-            job::State::Ended(job::End::Success | job::End::Skipped { .. })
-            | job::State::Waiting
-            | job::State::Ready
-            | job::State::Running(_)
-            | job::State::Backoff { .. }
-            | job::State::Held => {}
-        }
-        self.requeue(run, place.task);
-        self.job_ended(now, run, place, out);
-        Ok(())
-    }
-
-    /// Tries a failed job of an open task again.
-    fn retry(
-        &mut self,
-        now: Now,
-        run: &mut OpenRun,
-        number: JobNumber,
-        by: &str,
-        out: &mut Decision,
-    ) -> Result<(), Refusal> {
-        let place = run.place(number).ok_or(Refusal::NoSuchJob)?;
-        let id = run.job_id(place).ok_or(Refusal::NoSuchJob)?;
-        let jobs = run.jobs(place.task).ok_or(job::Refused::NotExpected)?;
-        let job = jobs.begun.get_mut(&place.item).ok_or(job::Refused::NotExpected)?;
-        let job::State::Ended(end) = job.state else { return Err(job::Refused::NotOver.into()) };
-        let waiting = job::transition(job.state, job::Event::Reopened)?;
-        job.state = job::transition(waiting, job::Event::DependenciesMet)?;
-        (job.failures, job.losses) = (0, 0);
-        let row = JobRow {
-            job: id,
-            state: job.state,
-            reason: format!("tried again by {by}").into(),
-            at: now.wall,
-            outputs: None,
-            reopened_after: Some(job.number),
-        };
-        out.changes.push(Change::Job(row));
-        jobs.ended -= 1;
-        match end {
-            job::End::Failed => jobs.failed -= 1,
-            job::End::Stopped => jobs.stopped -= 1,
-            job::End::Success | job::End::Skipped { .. } => {}
-        }
-        jobs.again.insert(place.item);
-        self.requeue(run, place.task);
         Ok(())
     }
 

@@ -95,6 +95,8 @@ impl Shard {
         run.row.state = state;
         run.row.started_at = Some(now.wall);
         run.changed = true;
+        // One that was reopened has open tasks already.
+        self.requeue_all(run);
         if counts(&run.row)
             && let Some(home) = self.homes.get_mut(&run.row.workflow)
         {

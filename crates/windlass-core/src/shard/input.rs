@@ -10,6 +10,7 @@ use windlass_workflow::Definition;
 use windlass_workflow::cron::Calendar;
 use windlass_workflow::definition::TaskIndex;
 
+use super::load::StoredRun;
 use super::payload::Payload;
 use super::why::Reason;
 use crate::attempt::StopReason;
@@ -108,6 +109,8 @@ pub struct Control {
     pub run: RunId,
     /// What.
     pub command: Command,
+    /// What is stored of the run, read by the caller if the run is over. Ignored if it is open.
+    pub stored: Option<Box<StoredRun>>,
 }
 
 /// What can be done with a run.
@@ -125,6 +128,17 @@ pub enum Command {
     ForceSuccess(JobNumber),
     /// A job that waits for a person gets an answer.
     Approve(JobNumber, bool),
+    /// What did not succeed in a run that is over is tried again.
+    Recover(RecoverFrom),
+}
+
+/// What is tried again when a run is recovered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoverFrom {
+    /// What failed or was stopped.
+    Failed,
+    /// Only what was stopped.
+    Current,
 }
 
 /// What a worker says about an attempt.

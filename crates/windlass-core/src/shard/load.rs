@@ -108,11 +108,12 @@ impl Shard {
         };
     }
 
-    fn restore(&mut self, now: Now, stored: StoredRun, out: &mut Decision) -> OpenRun {
+    pub(super) fn restore(&mut self, now: Now, stored: StoredRun, out: &mut Decision) -> OpenRun {
         let mut run = OpenRun::new(stored.row, stored.definition, stored.pinned);
-        run.changed = false;
+        (run.changed, run.loading) = (false, true);
         run.next_number = run.row.expansions.last().map_or(run.next_number, |last| last.base.0 + last.count);
-        if let (Some(timeout), Some(began)) = (run.definition.timeout, run.row.started_at) {
+        let begun = !matches!(run.row.state, run::State::Pending | run::State::Ended(_));
+        if let (Some(timeout), Some(began), true) = (run.definition.timeout, run.row.started_at, begun) {
             let deadline = now.resume(began, timeout.after);
             run.deadline = Some(deadline);
             self.timers.at(deadline, Timer::RunTimeout(run.row.id));
@@ -128,18 +129,23 @@ impl Shard {
         for row in stored.attempts {
             by_job.entry(row.job.number).or_default().attempts.push(row);
         }
-        // Tasks without a trace wait for their turn in the ordinary way.
-        let mut untouched = Vec::new();
-        while let Some(task) = run.due.pop_first() {
-            if !self.restore_task(now, &mut run, task, &mut by_job, out) {
-                untouched.push(task);
+        forget_reopened(&mut run, &mut by_job);
+        // What has a trace has begun, also where a task before it was reopened since. What has none waits for
+        // its turn in the ordinary way. `finally` comes last because it reads what the others put out.
+        let definition = Arc::clone(&run.definition);
+        let ordinary = definition.ordinary_tasks().len();
+        let (first, last): (Vec<_>, Vec<_>) =
+            definition.graph.order().iter().partition(|task| task.position() < ordinary);
+        for task in first.into_iter().chain(last) {
+            if self.restore_task(now, &mut run, task, &mut by_job, out) {
+                run.due.remove(&task);
             }
         }
-        run.due.extend(untouched);
+        run.loading = false;
         run
     }
 
-    /// Lays what is stored over a task whose dependencies are done; `false` if nothing is.
+    /// Lays what is stored over a task; `false` if nothing is.
     fn restore_task(
         &mut self,
         now: Now,
@@ -150,7 +156,12 @@ impl Shard {
     ) -> bool {
         let definition = Arc::clone(&run.definition);
         let task = &definition.tasks[index.position()];
-        let expansion = run.row.expansions.iter().find(|expansion| expansion.task == index).copied();
+        let expansion = run
+            .row
+            .expansions
+            .iter()
+            .rfind(|expansion| expansion.task == index && !expansion.closed)
+            .copied();
         let own = by_job.get(&JobNumber(index.0));
         if expansion.is_none() && own.is_none() {
             return false;
@@ -173,7 +184,9 @@ impl Shard {
         let jobs = Jobs::new(base, items, count, run.submissions, Requirement::of(task));
         run.tasks[index.position()].phase = Phase::Open(Box::new(jobs));
         // The row of a task that was expanded speaks for the jobs that never began.
-        let rest_ended = expansion.is_some() && by_job.remove(&JobNumber(index.0)).is_some();
+        let own = expansion.and_then(|_| by_job.remove(&JobNumber(index.0)));
+        let rest_ended =
+            own.and_then(|own| own.row).is_some_and(|row| row.state == job::State::Ended(job::End::Stopped));
         for item in 0..count {
             let Some(stored) = by_job.remove(&JobNumber(base.0 + item)) else { continue };
             self.restore_job(now, run, JobPlace { task: index, item }, task, &stored);
@@ -204,13 +217,7 @@ impl Shard {
         };
         let mut restored = Job::new(job::State::Ready);
         restored.fence = stored.attempts.iter().map(|row| row.fence).max().unwrap_or(restored.fence);
-        restored.number = stored
-            .attempts
-            .iter()
-            .filter(|row| row.state != attempt::State::Ended(attempt::End::Returned))
-            .map(|row| row.number)
-            .max()
-            .unwrap_or(restored.number);
+        restored.number = last_seen(&stored.attempts);
         let lost = ended(&[attempt::End::Lost]);
         let lost_is_failure = task.on_worker_lost.then == WorkerLost::Fail;
         restored.failures =
@@ -226,8 +233,8 @@ impl Shard {
                 newest,
                 run.row.state == run::State::Stopping,
             ),
-            (Some(row), None) => row.state,
-            (None, None) => job::State::Ready,
+            (Some(row), None) if row.state != job::State::Waiting => row.state,
+            (_, None) => job::State::Ready,
         };
         if restored.state == job::State::Held {
             self.resume_hold(now, run, id, place, task, stored);
@@ -256,10 +263,11 @@ impl Shard {
             }
             job::State::Waiting | job::State::Held => {}
         }
-        if !matches!(restored.state, job::State::Ended(job::End::Success | job::End::Skipped { .. })) {
+        let succeeded =
+            matches!(restored.state, job::State::Ended(job::End::Success | job::End::Skipped { .. }));
+        if !succeeded || jobs.keeps_success() {
             jobs.begun.insert(place.item, restored);
         }
-        // Items are handed out in order, so one below the highest that has no trace was given back unseen.
         run.attempts += attempts;
         run.unstarted += unstarted;
     }
@@ -294,4 +302,32 @@ impl Shard {
             run::State::Pending | run::State::Running | run::State::Paused { .. } | run::State::Ended(_) => {}
         }
     }
+}
+
+/// A task that was reopened as a whole, and of which nothing has begun since, has no trace but its past.
+fn forget_reopened(run: &mut OpenRun, by_job: &mut BTreeMap<JobNumber, Stored>) {
+    for task in 0..run.tasks.len() {
+        let number = JobNumber(task as u32);
+        let Some(Stored { row: Some(row), attempts }) = by_job.get(&number) else { continue };
+        let begun_since =
+            attempts.iter().any(|attempt| row.reopened_after.is_none_or(|after| attempt.number > after));
+        let expanded_since =
+            run.row.expansions.iter().any(|expansion| expansion.task.position() == task && !expansion.closed);
+        if row.state != job::State::Waiting || begun_since || expanded_since {
+            continue;
+        }
+        let newest = attempts.iter().max_by_key(|attempt| attempt.fence);
+        run.tasks[task].past = newest.map(|newest| Job {
+            fence: newest.fence,
+            number: last_seen(attempts),
+            ..Job::new(job::State::Waiting)
+        });
+        by_job.remove(&number);
+    }
+}
+
+/// The newest attempt that users see; 0 before the first.
+fn last_seen(attempts: &[AttemptRow]) -> AttemptNumber {
+    let seen = attempts.iter().filter(|row| row.state != attempt::State::Ended(attempt::End::Returned));
+    seen.map(|row| row.number).max().unwrap_or(AttemptNumber(0))
 }

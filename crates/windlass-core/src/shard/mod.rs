@@ -18,6 +18,7 @@ mod params;
 pub mod payload;
 mod progress;
 mod queue;
+mod reopen;
 mod reports;
 pub mod schedules;
 mod scope;
@@ -102,7 +103,7 @@ impl Shard {
     pub fn handle(&mut self, now: Now, input: Input, out: &mut Decision) {
         match input {
             Input::Create(call, wanted) => self.create(now, call, *wanted, out),
-            Input::Control(call, control) => self.control(now, call, &control, out),
+            Input::Control(call, control) => self.control(now, call, control, out),
             Input::WorkerSeen(life, capability) => {
                 self.workers.insert(life.worker, Worker { incarnation: life.incarnation, capability });
             }

@@ -39,6 +39,8 @@ pub struct OpenRun {
     pub children: usize,
     /// Whether a task has failed, or the run ran out of time.
     pub failed: bool,
+    /// Whether it is being laid out from its rows: what a failure leads to was decided before.
+    pub loading: bool,
     /// Whether what is stored of it is out of date.
     pub changed: bool,
     /// Counts what became ready.
@@ -56,6 +58,8 @@ pub struct OpenTask {
     pub missing: u32,
     /// Where it is.
     pub phase: Phase,
+    /// What the only job of a task had before the task was reopened, so that no fence is used twice.
+    pub past: Option<Job>,
 }
 
 /// Where a task is.
@@ -91,7 +95,7 @@ pub struct Jobs {
     pub count: u32,
     /// The first that never was assigned; all after it have not begun.
     pub next: u32,
-    /// Those that have begun and did not succeed.
+    /// Those that have begun. Of many, the ones that succeeded are not kept.
     pub begun: BTreeMap<u32, Job>,
     /// Of those, the ones that are ready again.
     pub again: BTreeSet<u32>,
@@ -174,6 +178,12 @@ impl Jobs {
         self.items.as_ref()?.items()?.get(u64::from(item))
     }
 
+    /// Whether a job that succeeded is kept: so is the only one of its task, because a whole task may be
+    /// reopened and no fence is used twice.
+    pub fn keeps_success(&self) -> bool {
+        self.items.is_none()
+    }
+
     /// Keeps what a job put out.
     pub fn keep_outputs(&mut self, item: u32, outputs: Option<Arc<Values>>) {
         let Some(outputs) = outputs else { return };
@@ -200,7 +210,7 @@ impl OpenRun {
             dependencies + u32::from(task >= ordinary)
         };
         let tasks: Vec<_> = (0..definition.tasks.len())
-            .map(|task| OpenTask { missing: missing(task), phase: Phase::Waiting })
+            .map(|task| OpenTask { missing: missing(task), phase: Phase::Waiting, past: None })
             .collect();
         let due = (0..tasks.len())
             .filter(|task| tasks[*task].missing == 0)
@@ -214,6 +224,7 @@ impl OpenRun {
             unstarted: 0,
             children: 0,
             failed: false,
+            loading: false,
             changed: true,
             submissions: 0,
             next_number: tasks.len() as u32,
@@ -238,13 +249,14 @@ impl OpenRun {
     /// Where the job of that number is: the first numbers are one for each task, then come the blocks
     /// of expanded tasks.
     pub fn place(&self, number: JobNumber) -> Option<JobPlace> {
-        if (number.0 as usize) < self.tasks.len() {
-            return Some(JobPlace { task: TaskIndex(number.0), item: 0 });
+        if let Some(task) = self.definition.tasks.get(number.0 as usize) {
+            // The number of an expanded task stands for the task, not for one of its jobs.
+            return task.foreach.is_none().then_some(JobPlace { task: TaskIndex(number.0), item: 0 });
         }
         let after = self.row.expansions.partition_point(|expansion| expansion.base <= number);
         let expansion = self.row.expansions.get(after.checked_sub(1)?)?;
         let item = number.0 - expansion.base.0;
-        (item < expansion.count).then_some(JobPlace { task: expansion.task, item })
+        (item < expansion.count && !expansion.closed).then_some(JobPlace { task: expansion.task, item })
     }
 
     /// The jobs of a task that is open.

@@ -92,7 +92,12 @@ impl Shard {
             Some(_) => expand(run, index, count as u32),
         };
         run.submissions += 1;
-        let jobs = Jobs::new(base, items, count as u32, run.submissions, Requirement::of(task));
+        let mut jobs = Jobs::new(base, items, count as u32, run.submissions, Requirement::of(task));
+        if let Some(past) = run.tasks[index.position()].past.take().filter(|_| jobs.items.is_none()) {
+            jobs.begun.insert(0, Job { state: job::State::Ready, failures: 0, losses: 0, ..past });
+            jobs.again.insert(0);
+            jobs.next = 1;
+        }
         run.tasks[index.position()].phase = Phase::Open(Box::new(jobs));
         if count == 0 {
             return self.finish_task_if_done(now, run, index, out);
@@ -110,6 +115,7 @@ impl Shard {
         let Some(id) = run.job_id(place) else { return };
         let Some(jobs) = run.jobs(place.task) else { return };
         jobs.next = jobs.next.max(place.item + 1);
+        jobs.again.remove(&place.item);
         jobs.begun.insert(place.item, Job::new(job::State::Held));
         // Stored, so that after a load its wait goes on and its sub-workflow is not run twice.
         let (state, at) = (job::State::Held, now.wall);
@@ -194,7 +200,9 @@ impl Shard {
         jobs.ended += 1;
         match end {
             job::End::Success | job::End::Skipped { .. } => {
-                jobs.begun.remove(&place.item);
+                if !jobs.keeps_success() {
+                    jobs.begun.remove(&place.item);
+                }
             }
             // Kept, so that somebody can try it again.
             job::End::Failed => jobs.failed += 1,
@@ -245,7 +253,7 @@ impl Shard {
         match end {
             job::End::Failed => {
                 run.failed = true;
-                if definition.on_task_failure == OnTaskFailure::End {
+                if definition.on_task_failure == OnTaskFailure::End && !run.loading {
                     self.end_rest(now, run, out);
                 }
             }
@@ -392,6 +400,17 @@ impl Shard {
                         job.state = state;
                         jobs.ended += 1;
                         jobs.stopped += 1;
+                        let (job, reason) =
+                            (JobId { run: id, number }, "the rest of the run was ended".into());
+                        let at = now.wall;
+                        out.changes.push(Change::Job(JobRow {
+                            job,
+                            state,
+                            reason,
+                            at,
+                            outputs: None,
+                            reopened_after: None,
+                        }));
                     }
                 }
                 job::State::Ended(_) => {}
@@ -518,7 +537,7 @@ pub(super) fn items(run: &OpenRun, task: &Task) -> Result<Option<Value>, String>
 fn expand(run: &mut OpenRun, task: TaskIndex, count: u32) -> JobNumber {
     let base = JobNumber(run.next_number);
     run.next_number += count;
-    run.row.expansions.push(Expansion { task, base, count });
+    run.row.expansions.push(Expansion { task, base, count, closed: false });
     run.changed = true;
     base
 }

@@ -13,7 +13,7 @@ use super::progress::ends_with_the_rest;
 use super::timers::Timer;
 use crate::attempt::{self, StopReason};
 use crate::job::Verdict;
-use crate::rows::{AttemptRow, Change, Values};
+use crate::rows::{AttemptRow, Change, JobRow, Values};
 use crate::time::Now;
 use crate::{job, run};
 
@@ -136,6 +136,18 @@ impl Shard {
             }
             job::State::Backoff { until } => self.timers.at(until, Timer::Backoff(id.run, id.number)),
             job::State::Ended(job::End::Success) => jobs.keep_outputs(place.item, outputs),
+            job::State::Ended(job::End::Stopped) => {
+                // How the attempt ended does not say that the job was stopped.
+                let (job, reason, at) = (id, "stopped".into(), now.wall);
+                out.changes.push(Change::Job(JobRow {
+                    job,
+                    state,
+                    reason,
+                    at,
+                    outputs: None,
+                    reopened_after: None,
+                }));
+            }
             job::State::Ended(_) | job::State::Waiting | job::State::Running(_) | job::State::Held => {}
         }
         run.attempts -= 1;

@@ -7,7 +7,7 @@ use windlass_core::requirement::Capability;
 use windlass_core::rows::{Selection, Values};
 use windlass_core::run::{End as RunEnd, State as Run};
 use windlass_core::shard::Reason;
-use windlass_core::shard::input::{Answer, Command, Input, Refusal, Report};
+use windlass_core::shard::input::{Answer, Command, Input, RecoverFrom, Refusal, Report};
 use windlass_core::shard::payload::Payload;
 use windlass_model::{Duration, JobNumber, Name};
 use windlass_workflow::definition::TaskIndex;
@@ -520,4 +520,62 @@ fn a_failed_item_is_retried_by_hand_while_others_run() {
     assert!(matches!(world.control(run, Command::ForceSuccess(failed)), Answer::Accepted(_)));
     world.succeed(0);
     assert_eq!(world.state(run), SUCCESS);
+}
+
+#[test]
+fn a_failed_run_is_recovered_from_what_failed() {
+    let mut world = World::with_worker();
+    let run = world.submit(&flow("name: x\ntasks: {a: {run: x}, b: {run: x, depends_on: [a]}, c: {run: x, depends_on: [b]}}\nfinally: {f: {run: x}}"));
+    world.offer(1);
+    world.succeed(0);
+    world.offer(1);
+    world.fail(0);
+    world.finish();
+    assert_eq!(world.state(run), FAILED);
+    assert!(matches!(world.control(run, Command::Recover(RecoverFrom::Failed)), Answer::Accepted(_)));
+    world.offer(10);
+    assert_eq!(world.held_tasks(), ["1"], "a is not done again");
+    assert_eq!(world.held[0].1.number.0, 2, "its attempts go on counting");
+    world.reload();
+    world.finish();
+    assert_eq!(world.state(run), SUCCESS);
+    let of_finally = world.attempts.values().filter(|row| row.job.number == JobNumber(3)).count();
+    assert_eq!(of_finally, 2, "finally ran once for each end");
+    assert!(
+        matches!(world.control(run, Command::Recover(RecoverFrom::Failed)), Answer::Refused(_)),
+        "nothing to recover"
+    );
+}
+
+#[test]
+fn a_stopped_run_is_recovered_where_it_stood() {
+    let mut world = World::with_worker();
+    let run = world.submit(&flow(DIAMOND));
+    world.offer(1);
+    world.succeed(0);
+    world.offer(1);
+    world.control(run, Command::Stop);
+    world.obey();
+    assert_eq!(world.state(run), STOPPED);
+    world.control(run, Command::Recover(RecoverFrom::Current));
+    world.offer(10);
+    assert_eq!(world.held_tasks(), ["1", "2"]);
+    world.finish();
+    assert_eq!(world.state(run), SUCCESS);
+}
+
+#[test]
+fn a_task_of_a_run_that_is_over_is_forced_and_what_it_kept_back_runs() {
+    let mut world = World::with_worker();
+    let run = world
+        .submit(&flow("name: x\nmax_active_runs: 1\ntasks: {a: {run: x}, b: {run: x, depends_on: [a]}}"));
+    world.offer(1);
+    world.fail(0);
+    assert_eq!(world.state(run), FAILED);
+    let other = world.submit(&flow("name: x\nmax_active_runs: 1\ntasks: {a: {run: x}}"));
+    assert!(matches!(world.control(run, Command::ForceSuccess(JobNumber(0))), Answer::Accepted(_)));
+    world.offer(10);
+    assert_eq!(world.held[0].1.attempt.job.run, other, "a reopened run takes a place like any other");
+    world.finish();
+    assert_eq!((world.state(run), world.state(other)), (SUCCESS, SUCCESS));
 }

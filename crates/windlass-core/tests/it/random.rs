@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use windlass_core::requirement::Capability;
 use windlass_core::run;
-use windlass_core::shard::input::{Command, Input, Report, WorkerLife};
+use windlass_core::shard::input::{Command, Input, RecoverFrom, Report, WorkerLife};
 use windlass_model::{Duration, Incarnation, JobNumber};
 use windlass_workflow::Definition;
 
@@ -84,7 +84,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => any::<u8>().prop_map(Step::Repeat),
         3 => (0u16..20_000).prop_map(Step::Pass),
         1 => any::<i32>().prop_map(Step::JumpWall),
-        4 => (any::<u8>(), 0u8..7, 0u8..10).prop_map(|(run, command, job)| Step::Control(run, command, job)),
+        4 => (any::<u8>(), 0u8..9, 0u8..10).prop_map(|(run, command, job)| Step::Control(run, command, job)),
         1 => any::<bool>().prop_map(Step::Switch),
         2 => Just(Step::Reload),
     ]
@@ -171,14 +171,8 @@ impl Player {
                 self.stepped = true;
             }
             Step::Control(choice, command, job) => {
-                let open: Vec<_> = self
-                    .world
-                    .runs
-                    .values()
-                    .filter(|row| !matches!(row.state, run::State::Ended(_)))
-                    .map(|row| row.id)
-                    .collect();
-                let Some(run) = open.get(usize::from(choice) % open.len().max(1)) else { return };
+                let runs: Vec<_> = self.world.runs.keys().copied().collect();
+                let Some(run) = runs.get(usize::from(choice) % runs.len().max(1)) else { return };
                 let number = JobNumber(u32::from(job));
                 let command = match command {
                     0 => Command::Stop,
@@ -186,7 +180,9 @@ impl Player {
                     2 | 3 => Command::Resume,
                     4 => Command::Approve(number, true),
                     5 => Command::ForceSuccess(number),
-                    _ => Command::Retry(number),
+                    6 => Command::Retry(number),
+                    7 => Command::Recover(RecoverFrom::Failed),
+                    _ => Command::Recover(RecoverFrom::Current),
                 };
                 self.world.control(*run, command);
             }

@@ -151,18 +151,7 @@ impl World {
     /// say what they have.
     pub fn reload(&mut self) {
         let open = |row: &&RunRow| !matches!(row.state, run::State::Ended(_));
-        let stored = self.runs.values().filter(open).map(|row| StoredRun {
-            row: row.clone(),
-            definition: match self.definitions.get(&row.id) {
-                Some(definition) => Arc::clone(definition),
-                None => {
-                    Arc::clone(self.pinned.get(&row.workflow).unwrap_or_else(|| &self.stored[&row.workflow]))
-                }
-            },
-            pinned: Arc::clone(&self.pinned),
-            jobs: self.jobs.values().filter(|job| job.job.run == row.id).cloned().collect(),
-            attempts: self.attempts.values().filter(|attempt| attempt.job.run == row.id).cloned().collect(),
-        });
+        let stored = self.runs.values().filter(open).map(|row| self.stored_run(row));
         let mut decision = Decision::default();
         let stored: Vec<_> = stored.collect();
         let workflows = self.workflows.values().map(|row| self.stored_workflow(row)).collect();
@@ -194,6 +183,21 @@ impl World {
             assert!(!over || *before == row, "the end of {} changed: {before:?} to {row:?}", row.job);
         }
         self.attempts.insert(key, row);
+    }
+
+    fn stored_run(&self, row: &RunRow) -> StoredRun {
+        StoredRun {
+            row: row.clone(),
+            definition: match self.definitions.get(&row.id) {
+                Some(definition) => Arc::clone(definition),
+                None => {
+                    Arc::clone(self.pinned.get(&row.workflow).unwrap_or_else(|| &self.stored[&row.workflow]))
+                }
+            },
+            pinned: Arc::clone(&self.pinned),
+            jobs: self.jobs.values().filter(|job| job.job.run == row.id).cloned().collect(),
+            attempts: self.attempts.values().filter(|attempt| attempt.job.run == row.id).cloned().collect(),
+        }
     }
 
     fn stored_workflow(&self, row: &WorkflowRow) -> StoredWorkflow {
@@ -282,7 +286,9 @@ impl World {
     pub fn control(&mut self, run: RunId, command: Command) -> Answer {
         self.calls += 1;
         let call = CallId(self.calls);
-        self.input(Input::Control(call, Control { by: "me".into(), run, command }));
+        let over = self.runs.get(&run).is_some_and(|row| matches!(row.state, run::State::Ended(_)));
+        let stored = over.then(|| Box::new(self.stored_run(&self.runs[&run])));
+        self.input(Input::Control(call, Control { by: "me".into(), run, command, stored }));
         self.answers.remove(&call).expect("an answer")
     }
 
