@@ -31,6 +31,10 @@ impl Shard {
         let Some(stored) = stored.filter(|stored| reopens && !self.runs.contains_key(&stored.row.id)) else {
             return;
         };
+        // The run of a sub-workflow is seen by its parent only, and done again with it.
+        if let Trigger::Parent(_) = stored.row.trigger {
+            return;
+        }
         // A place among the active runs is taken when it begins again, like any other.
         let run = self.restore(now, *stored, out);
         self.runs.insert(run.row.id, Box::new(run));
