@@ -106,11 +106,17 @@ impl Report {
 
     /// Complains about a thing at another path than the reader's own.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < MAX_DIAGNOSTICS {
-            self.diagnostics.push(diagnostic);
-        } else {
+        let is_error = diagnostic.severity == Severity::Error;
+        if self.diagnostics.len() >= MAX_DIAGNOSTICS {
             self.more += 1;
+            // Invariant: if anything is an error, an error is kept. A warning makes room for it.
+            let warning = |kept: &Diagnostic| kept.severity == Severity::Warning;
+            match self.diagnostics.iter().rposition(warning).filter(|_| is_error) {
+                Some(warning) => drop(self.diagnostics.remove(warning)),
+                None => return,
+            }
         }
+        self.diagnostics.push(diagnostic);
     }
 
     /// Complains that `node` is not what this place takes.

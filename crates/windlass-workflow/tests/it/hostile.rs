@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use windlass_workflow::{Code, from_json, from_text, tree};
+use windlass_workflow::{Code, Severity, from_json, from_text, tree};
 
 /// The code of the only complaint about a file.
 fn refusal(text: &[u8]) -> Code {
@@ -117,6 +117,21 @@ fn a_file_full_of_mistakes_gets_a_bounded_answer() {
     assert_eq!(diagnostics.len(), 100);
     let last = diagnostics.last().expect("some");
     assert!(last.help.as_deref().is_some_and(|help| help.contains("more complaints")), "{last:?}");
+}
+
+#[test]
+fn warnings_never_push_an_error_out_of_the_answer() {
+    let mut text = String::from("name: x\nparams:\n");
+    for param in 0..150 {
+        let _ = writeln!(text, "  p{param}: yes");
+    }
+    text += "tasks: {a: {run: x}}\n";
+    assert_eq!(from_text(text.as_bytes()).expect("only warnings").warnings.len(), 100);
+    text += "env: {WINDLASS_RUN: mine}\n";
+    let diagnostics = from_text(text.as_bytes()).expect_err("one error behind many warnings");
+    let errors: Vec<_> = diagnostics.iter().filter(|told| told.severity == Severity::Error).collect();
+    assert_eq!((diagnostics.len(), errors.len()), (100, 1));
+    assert_eq!(errors[0].code, Code::BadName);
 }
 
 #[test]
