@@ -742,6 +742,14 @@ proptest! {
 }
 
 #[test]
+fn complaints_never_point_inside_a_character() {
+    let script = "<<é'${{ x }}";
+    for error in compile(&pieces(script)).unwrap_err() {
+        assert!(script.get(error.at.clone()).is_some_and(|at| !at.is_empty()), "{error:?}");
+    }
+}
+
+#[test]
 fn long_and_deep_scripts_take_linear_time() {
     // A debug build on a busy machine reads a megabyte in well under a second; quadratic time would
     // take minutes.

@@ -75,7 +75,7 @@ impl Scanner<'_> {
             self.position += 1;
         }
         if within.is_some() {
-            self.give_up(start..start + 1, Problem::Unclosed(Construct::HereDocument));
+            self.give_up(start..self.position, Problem::Unclosed(Construct::HereDocument));
             return None;
         }
         Some((text, quoted))
