@@ -112,6 +112,10 @@ impl<'t> Fields<'t> {
             report.error(Code::MissingKey, span, format!("the key `{key}` is missing"), None);
         }
         for entry in unknown() {
+            if report.is_full() {
+                report.skip();
+                continue;
+            }
             let elsewhere =
                 ELSEWHERE.iter().find(|(word, ours)| **word == *entry.key && self.asked.contains(ours));
             let help = match elsewhere {

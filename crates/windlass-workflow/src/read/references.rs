@@ -11,7 +11,7 @@ use super::tasks::TaskDraft;
 use super::work::{Draft, Named};
 use crate::codes::Code;
 use crate::definition::{Case, Graph, Switch, Task, TaskIndex, Work};
-use crate::diagnostic::{Diagnostic, Severity, Span, did_you_mean};
+use crate::diagnostic::{Diagnostic, Severity, Span};
 
 /// The most dependencies in one workflow.
 const MAX_DEPENDENCIES: usize = 1_000_000;
@@ -116,10 +116,14 @@ impl Names<'_> {
         if let Some(index) = self.ids.get(&*named.task) {
             return Some(*index);
         }
+        if report.is_full() {
+            report.skip();
+            return None;
+        }
         /// More names than this are not read.
         const LISTED: usize = 10;
         let known = || self.ids.keys().copied();
-        let help = did_you_mean(&named.task, known()).or_else(|| {
+        let help = report.did_you_mean(&named.task, known()).or_else(|| {
             let listed = known().collect::<Vec<_>>().join(", ");
             (self.ids.len() <= LISTED).then(|| format!("known are {listed}"))
         });
@@ -191,11 +195,8 @@ fn check_gangs(report: &mut Report, drafts: &[Option<TaskDraft>], graph: &Graph)
             gangs.entry(&gang.name).or_default().push(TaskIndex(position as u32));
         }
     }
-    let mut place_in_order = vec![0; drafts.len()];
-    for (place, task) in graph.order().iter().enumerate() {
-        place_in_order[task.position()] = place;
-    }
-    for (gang, members) in gangs {
+    let waiting = waiting_members(graph, gangs.values().map(Vec::as_slice));
+    for ((gang, members), waits) in gangs.into_iter().zip(waiting) {
         let draft = |task: TaskIndex| drafts[task.position()].as_ref();
         let Some(first) = members.first().and_then(|member| draft(*member)) else { continue };
         let tell = |report: &mut Report, draft: &TaskDraft, message: String, help: &str| {
@@ -211,7 +212,11 @@ fn check_gangs(report: &mut Report, drafts: &[Option<TaskDraft>], graph: &Graph)
             let message = format!("the gang `{gang}` has members in `tasks` and in `finally`");
             tell(report, first, message, "use two gangs");
         }
-        if let Some((waits, on)) = dependent_members(graph, &members, &place_in_order)
+        if report.is_full() {
+            break;
+        }
+        if let Some(waits) = waits
+            && let Some(on) = graph.ancestors(waits).into_iter().find(|on| members.binary_search(on).is_ok())
             && let (Some(waits), Some(on)) = (draft(waits), draft(on))
         {
             let message = format!(
@@ -239,27 +244,35 @@ fn check_triggers(report: &mut Report, drafts: &[Option<TaskDraft>], graph: &Gra
     }
 }
 
-/// Two members of which one depends on the other, if there are such.
-fn dependent_members(
+/// For each gang, a member that depends on another member, if there is one.
+///
+/// Sixty-four gangs share one walk over the graph: each task learns which of them stand above it.
+fn waiting_members<'a>(
     graph: &Graph,
-    members: &[TaskIndex],
-    place: &[usize],
-) -> Option<(TaskIndex, TaskIndex)> {
-    // Walks down from all members at once, and never past the last of them in topological order.
-    let last = members.iter().map(|member| place[member.position()]).max()?;
-    let mut reached: BTreeMap<TaskIndex, TaskIndex> = BTreeMap::new();
-    let mut open: Vec<(TaskIndex, TaskIndex)> = members.iter().map(|member| (*member, *member)).collect();
-    while let Some((task, from)) = open.pop() {
-        for next in graph.dependents(task) {
-            if members.contains(next) {
-                return Some((*next, from));
+    gangs: impl Iterator<Item = &'a [TaskIndex]>,
+) -> Vec<Option<TaskIndex>> {
+    let gangs: Vec<_> = gangs.collect();
+    let mut waiting = vec![None; gangs.len()];
+    for (gangs, waiting) in gangs.chunks(64).zip(waiting.chunks_mut(64)) {
+        let mut own = vec![0_u64; graph.order().len()];
+        for (gang, members) in gangs.iter().enumerate() {
+            for member in *members {
+                own[member.position()] = 1 << gang;
             }
-            if place[next.position()] < last && reached.insert(*next, from).is_none() {
-                open.push((*next, from));
+        }
+        let mut above = vec![0_u64; own.len()];
+        for task in graph.order() {
+            let met = graph
+                .dependencies(*task)
+                .iter()
+                .fold(0, |met, on| met | above[on.position()] | own[on.position()]);
+            above[task.position()] = met;
+            if met & own[task.position()] != 0 {
+                waiting[own[task.position()].trailing_zeros() as usize].get_or_insert(*task);
             }
         }
     }
-    None
+    waiting
 }
 
 fn finish(draft: TaskDraft, by_id: &BTreeMap<String, TaskIndex>) -> Task {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Severity, Span, TextError, did_you_mean};
-use crate::tree::{Node, Value};
+use crate::tree::{Node, Place, Places, Value};
 
 /// The most complaints about one file; more help nobody.
 const MAX_DIAGNOSTICS: usize = 100;
@@ -21,13 +21,35 @@ enum Step {
 /// The complaints so far, and where in the document the reader is.
 pub struct Report {
     diagnostics: Vec<Diagnostic>,
+    /// How many of them are errors.
+    errors: usize,
     path: Vec<Step>,
     more: usize,
 }
 
 impl Report {
     pub fn new(diagnostics: Vec<Diagnostic>) -> Report {
-        Report { diagnostics, path: Vec::new(), more: 0 }
+        let mut report = Report { diagnostics: Vec::new(), errors: 0, path: Vec::new(), more: 0 };
+        for diagnostic in diagnostics {
+            report.push(diagnostic);
+        }
+        report
+    }
+
+    /// Whether another complaint would only be counted. Then there is no need to find out where it
+    /// stands and what would help, which can cost far more than reading on.
+    pub fn is_full(&self) -> bool {
+        self.errors >= MAX_DIAGNOSTICS
+    }
+
+    /// Counts a complaint that nobody will see.
+    pub fn skip(&mut self) {
+        self.more += 1;
+    }
+
+    /// [`did_you_mean`], while there is somebody to tell.
+    pub fn did_you_mean<'a>(&self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+        if self.is_full() { None } else { did_you_mean(word, known) }
     }
 
     /// Every complaint, in the order of the file.
@@ -116,6 +138,7 @@ impl Report {
                 None => return,
             }
         }
+        self.errors += usize::from(is_error);
         self.diagnostics.push(diagnostic);
     }
 
@@ -151,13 +174,17 @@ impl Report {
 
     /// Complains about a word that is not one of `known`.
     pub fn unknown_word(&mut self, span: Option<Span>, what: &str, word: &str, known: &[&str]) {
-        let help = did_you_mean(word, known.iter().copied())
+        let help = self
+            .did_you_mean(word, known.iter().copied())
             .unwrap_or_else(|| format!("known are {}", known.join(", ")));
         self.error(Code::UnknownWord, span, format!("unknown {what} `{}`", shorten(word)), Some(help));
     }
 
     /// Complains about a part of the text in `node`.
     pub fn text_error(&mut self, node: &Node, error: TextError) {
+        if self.is_full() {
+            return self.skip();
+        }
         let span = locate(node, error.at);
         self.error(error.code, span, error.message, error.help);
     }
@@ -165,9 +192,14 @@ impl Report {
 
 /// Where bytes `range` of the text in `node` stand in the file.
 pub fn locate(node: &Node, range: Range<usize>) -> Option<Span> {
+    places(node).locate(range)
+}
+
+/// Finds parts of the text in `node`, many of them in one walk.
+pub fn places(node: &Node) -> Places<'_> {
     match &node.value {
-        Value::Text(text, place) => place.locate(text, range, node.span),
-        _ => node.span,
+        Value::Text(text, place) => Places::new(text, *place, node.span),
+        _ => Places::new("", Place::Whole, node.span),
     }
 }
 

@@ -7,6 +7,7 @@ use windlass_model::policy::{Catchup, Overlap};
 use super::fields::Fields;
 use super::report::Report;
 use super::scope::{Reads, Scope};
+use super::workflow::MAX_PARAMS;
 use super::{text, time, values};
 use crate::codes::Code;
 use crate::cron::{self, Rule};
@@ -20,11 +21,14 @@ const MAX_JITTER: Duration = Duration::from_secs(24 * 3600);
 
 /// A rule, a mapping, or a list of either. `zone` is that of the workflow, if it names one.
 pub fn read_all(report: &mut Report, node: &Node, zone: Option<&Zone>) -> Option<Vec<Schedule>> {
-    let schedules = values::one_or_many(report, node, |report, node| read(report, node, zone))?;
-    if schedules.len() > MAX_SCHEDULES {
-        let message = format!("{} schedules; a workflow has at most {MAX_SCHEDULES}", schedules.len());
+    if let Value::List(items) = &node.value
+        && items.len() > MAX_SCHEDULES
+    {
+        let message = format!("{} schedules; a workflow has at most {MAX_SCHEDULES}", items.len());
         report.error(Code::OutOfRange, node.span, message, None);
+        return None;
     }
+    let schedules = values::one_or_many(report, node, |report, node| read(report, node, zone))?;
     for (index, schedule) in schedules.iter().enumerate() {
         if schedules[..index].iter().any(|earlier| earlier.identity() == schedule.identity()) {
             let message = format!("two schedules are both `{}`", schedule.identity());
@@ -69,6 +73,13 @@ fn read(report: &mut Report, node: &Node, workflow_zone: Option<&Zone>) -> Optio
     let end_span = fields.node("end").and_then(|node| node.span);
     let calendar = fields.get(report, "calendar", calendar);
     let params = fields.get(report, "params", |report, node| {
+        if let Value::Map(entries) = &node.value
+            && entries.len() > MAX_PARAMS
+        {
+            let message = format!("{} parameters; a workflow has at most {MAX_PARAMS}", entries.len());
+            report.error(Code::OutOfRange, node.span, message, None);
+            return None;
+        }
         let (scope, mut reads) = (Scope::default(), Reads::new());
         values::map(report, node, |report, entry| values::value(report, &entry.node, &scope, &mut reads))
     });

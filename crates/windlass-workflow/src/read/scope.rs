@@ -1,12 +1,13 @@
 //! What an expression may read, by where it stands.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use super::report::{Report, locate, shorten};
+use super::report::{Report, shorten};
 use crate::codes::Code;
-use crate::diagnostic::{Span, did_you_mean};
+use crate::diagnostic::Span;
 use crate::expr::{Expression, Reference};
-use crate::tree::Node;
+use crate::tree::Places;
 
 /// Fields of `run`.
 pub const RUN_FIELDS: &[&str] =
@@ -17,8 +18,8 @@ pub const TASK_FIELDS: &[&str] = &["outputs", "state"];
 /// What is in reach of an expression.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// Declared parameters.
-    pub params: BTreeSet<String>,
+    /// Declared parameters; shared, because every task has a scope.
+    pub params: Arc<BTreeSet<String>>,
     /// Parameters that are declared further down, out of reach.
     pub later: BTreeSet<String>,
     /// Whether `tasks` may be read.
@@ -42,18 +43,20 @@ pub struct Read {
 pub type Reads = Vec<Read>;
 
 impl Scope {
-    /// Complains about what `expression`, which starts at byte `offset` of the text in `node`, reads but
+    /// Complains about what `expression`, which starts at byte `offset` of the text of `places`, reads but
     /// cannot; notes the tasks it reads.
     pub fn check(
         &self,
         report: &mut Report,
-        node: &Node,
+        places: &mut Places<'_>,
         expression: &Expression,
         offset: usize,
         reads: &mut Reads,
     ) {
-        for reference in expression.references() {
-            let span = locate(node, offset + reference.at.start..offset + reference.at.end);
+        let mut references = expression.references();
+        references.sort_by_key(|reference| reference.at.start);
+        for reference in references {
+            let span = places.locate(offset + reference.at.start..offset + reference.at.end);
             self.reference(report, &reference, span, reads);
         }
     }
@@ -69,8 +72,9 @@ impl Scope {
                 }
                 Some(name) if !self.params.contains(name) => {
                     let known = self.params.iter().map(String::as_str);
-                    let help =
-                        did_you_mean(name, known).unwrap_or_else(|| "declare it under `params:`".into());
+                    let help = report
+                        .did_you_mean(name, known)
+                        .unwrap_or_else(|| "declare it under `params:`".into());
                     let message = format!("unknown parameter `{}`", shorten(name));
                     report.error(Code::UnknownReference, span, message, Some(help));
                 }
@@ -123,7 +127,8 @@ impl Scope {
         let help = if self.params.contains(root) {
             format!("did you mean `params.{root}`?")
         } else {
-            did_you_mean(root, known.iter().copied())
+            report
+                .did_you_mean(root, known.iter().copied())
                 .unwrap_or_else(|| format!("known here are {}", known.join(", ")))
         };
         report.error(Code::UnknownReference, span, format!("unknown name `{}`", shorten(root)), Some(help));
@@ -131,7 +136,8 @@ impl Scope {
 }
 
 fn unknown_field(report: &mut Report, span: Option<Span>, of: &str, field: &str, known: &[&str]) {
-    let help = did_you_mean(field, known.iter().copied())
+    let help = report
+        .did_you_mean(field, known.iter().copied())
         .unwrap_or_else(|| format!("known are {}", known.join(", ")));
     let message = format!("`{of}` has no field `{}`", shorten(field));
     report.error(Code::UnknownReference, span, message, Some(help));

@@ -208,8 +208,9 @@ pub fn template(report: &mut Report, node: &Node, scope: &Scope, reads: &mut Rea
     };
     match Template::parse(&text) {
         Ok(template) => {
+            let mut places = super::report::places(node);
             for hole in template.holes() {
-                scope.check(report, node, &hole.expression, hole.offset, reads);
+                scope.check(report, &mut places, &hole.expression, hole.offset, reads);
             }
             Some(template)
         }
@@ -240,7 +241,7 @@ pub fn expression(report: &mut Report, node: &Node, scope: &Scope, reads: &mut R
     };
     match parsed {
         Ok((expression, offset)) => {
-            scope.check(report, node, &expression, offset, reads);
+            scope.check(report, &mut super::report::places(node), &expression, offset, reads);
             Some(expression)
         }
         Err(errors) => {

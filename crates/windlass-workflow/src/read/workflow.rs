@@ -25,7 +25,7 @@ use crate::tree::{Entry, Node, Value};
 /// More runs of one workflow at once than a cluster can mean.
 const MAX_ACTIVE_RUNS: u32 = 1_000_000;
 /// More parameters than a form can show.
-const MAX_PARAMS: usize = 1000;
+pub const MAX_PARAMS: usize = 1000;
 
 /// The definition in `root`, as far as it can be read; complaints go to the report.
 pub fn read(report: &mut Report, root: &Node) -> Option<Definition> {
@@ -40,9 +40,9 @@ pub fn read(report: &mut Report, root: &Node) -> Option<Definition> {
     let zone = own_zone.unwrap_or_else(|| common_zone(&schedules));
     let params = fields.get(report, "params", |report, node| params(report, node, &zone)).unwrap_or_default();
     // Also the parameters that are wrong themselves: who reads them is not.
-    let declared = match fields.node("params").map(|node| &node.value) {
-        Some(Value::Map(entries)) => entries.iter().map(|entry| entry.key.to_string()).collect(),
-        _ => BTreeSet::new(),
+    let declared: Arc<BTreeSet<String>> = match fields.node("params").map(|node| &node.value) {
+        Some(Value::Map(entries)) => Arc::new(entries.iter().map(|entry| entry.key.to_string()).collect()),
+        _ => Arc::default(),
     };
     if declared.len() == params.len() {
         check_schedule_params(report, fields.entry("schedule"), &schedules, &params, &zone);
@@ -146,6 +146,11 @@ fn defaults(report: &mut Report, node: &Node) -> Option<Settings> {
 fn params(report: &mut Report, node: &Node, zone: &Zone) -> Option<Vec<Param>> {
     let mut scope = Scope::default();
     if let Value::Map(entries) = &node.value {
+        if entries.len() > MAX_PARAMS {
+            let message = format!("{} parameters; a workflow has at most {MAX_PARAMS}", entries.len());
+            report.error(Code::OutOfRange, node.span, message, None);
+            return None;
+        }
         scope.later.extend(entries.iter().map(|entry| entry.key.to_string()));
     }
     let mut upper_names = BTreeSet::new();
@@ -159,14 +164,10 @@ fn params(report: &mut Report, node: &Node, zone: &Zone) -> Option<Vec<Param>> {
         let read = param(report, &entry.node, &scope, zone);
         // A default may read the parameters above it.
         scope.later.remove(&*entry.key);
-        scope.params.insert(entry.key.to_string());
+        Arc::make_mut(&mut scope.params).insert(entry.key.to_string());
         let (kind, default, description, choices) = read?;
         Some(Param { name: name?, kind, default, description, choices })
     })?;
-    if read.len() > MAX_PARAMS {
-        let message = format!("{} parameters; a workflow has at most {MAX_PARAMS}", read.len());
-        report.error(Code::OutOfRange, node.span, message, None);
-    }
     Some(read.into_iter().map(|(_, param)| param).collect())
 }
 
@@ -334,8 +335,7 @@ fn schedule_param(
 ) {
     let Some(param) = params.iter().find(|param| param.name.as_str() == key) else {
         let known = params.iter().map(|param| param.name.as_str());
-        let help = crate::diagnostic::did_you_mean(key, known)
-            .unwrap_or_else(|| "declare it under `params:`".into());
+        let help = report.did_you_mean(key, known).unwrap_or_else(|| "declare it under `params:`".into());
         let span = given.and_then(|entry| entry.key_span);
         report.error(
             Code::UnknownReference,

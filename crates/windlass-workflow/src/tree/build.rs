@@ -70,6 +70,9 @@ fn json_node(json: &serde_json::Value, depth: usize, budget: &mut usize) -> Resu
     Ok(Node { value, written: None, span: None })
 }
 
+/// The most complaints about a text that leaves a tree.
+const MAX_PROBLEMS: usize = 100;
+
 /// Where there is nothing to point at.
 const START: Span = Span { start: Position { line: 1, column: 1 }, end: Position { line: 1, column: 1 } };
 
@@ -210,7 +213,10 @@ impl<'a> Builder<'a> {
             Some(first) => {
                 let message = format!("the key `{}` stands twice in this mapping", shorten(text));
                 let help = format!("it stands first in line {}", first.start.line);
-                self.problems.push(refusal(Code::DuplicateKey, Some(at), message).help(help));
+                // More help nobody, and a hostile file could hold half a million.
+                if self.problems.len() < MAX_PROBLEMS {
+                    self.problems.push(refusal(Code::DuplicateKey, Some(at), message).help(help));
+                }
                 Key::Again
             }
             None if text == "<<" && style == ScalarStyle::Plain => Key::Merge,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::diagnostic::Span;
 
 pub use build::{from_json, from_text};
-pub use place::Place;
+pub use place::{Place, Places};
 
 /// The largest file: a hundred times what 1,000 ordinary tasks need.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;

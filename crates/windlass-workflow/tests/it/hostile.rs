@@ -1,6 +1,7 @@
 //! Hostile files are refused quickly, with bounded memory, and with a word that helps.
 
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 use windlass_workflow::{Code, Severity, from_json, from_text, tree};
 
@@ -132,6 +133,97 @@ fn warnings_never_push_an_error_out_of_the_answer() {
     let errors: Vec<_> = diagnostics.iter().filter(|told| told.severity == Severity::Error).collect();
     assert_eq!((diagnostics.len(), errors.len()), (100, 1));
     assert_eq!(errors[0].code, Code::BadName);
+}
+
+/// Each of these once took time that grows with the square of the file; a debug build on a busy machine
+/// now takes a second or two.
+#[test]
+fn what_a_file_repeats_is_read_in_linear_time() {
+    const PATIENCE: Duration = Duration::from_secs(20);
+    let lines = |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
+    let tasks = "tasks: {a: {run: x}}\n";
+    let files = [
+        ("duplicate keys", format!("name: x\n{}{tasks}", "a: 1\n".repeat(50_000))),
+        ("unknown keys", format!("name: x\n{}{tasks}", lines(50_000, &|n| format!("key{n}: 1\n")))),
+        (
+            "schedules",
+            format!("name: x\n{tasks}schedule:\n{}", lines(50_000, &|n| format!("- {} 0 1 1 *\n", n % 60))),
+        ),
+        (
+            "zones",
+            format!(
+                "name: x\n{tasks}schedule:\n{}",
+                lines(20_000, &|n| format!("- {{cron: '* * * * *', timezone: Europe/Osl{n}}}\n"))
+            ),
+        ),
+        (
+            "parameters and tasks",
+            format!(
+                "name: x\nparams:\n{}tasks:\n{}",
+                lines(50_000, &|n| format!("  p{n}: 1\n")),
+                lines(20_000, &|n| format!("  t{n}: {{run: x}}\n"))
+            ),
+        ),
+        (
+            "parameters of a schedule",
+            format!(
+                "name: x\n{tasks}schedule:\n  cron: '* * * * *'\n  params:\n{}",
+                lines(100_000, &|n| format!("    p{n}: 1\n"))
+            ),
+        ),
+        (
+            "holes",
+            format!(
+                "name: x\nparams: {{p: 1}}\ntasks:\n  a:\n    run: |\n{}",
+                "      echo ${{ params.p }}\n".repeat(30_000)
+            ),
+        ),
+        (
+            "unsafe holes",
+            format!(
+                "name: x\nparams: {{p: 1}}\ntasks:\n  a:\n    run: |\n{}",
+                "      echo '${{ params.p }}'\n".repeat(30_000)
+            ),
+        ),
+        (
+            "unknown tasks",
+            format!(
+                "name: x\ntasks:\n{}",
+                lines(5_000, &|n| format!("  task{n}: {{run: x, depends_on: [tusk{n}x, tosk{n}x]}}\n"))
+            ),
+        ),
+        ("gangs", gangs(2_000)),
+    ];
+    for (what, text) in files {
+        let start = Instant::now();
+        let _ = from_text(text.as_bytes());
+        assert!(start.elapsed() < PATIENCE, "{what}: {:?}", start.elapsed());
+    }
+}
+
+/// Many gangs above and below one dense graph, whose members do not depend on each other.
+fn gangs(count: usize) -> String {
+    const WIDTH: usize = 100;
+    let mut text = String::from("name: x\ntasks:\n  c0: {run: x}\n");
+    let mut task = |id: String, rest: String| {
+        let _ = writeln!(text, "  {id}: {{run: x{rest}}}");
+    };
+    for link in 1..20 {
+        task(format!("c{link}"), format!(", depends_on: [c{}]", link - 1));
+    }
+    for gang in 0..count {
+        task(format!("x{gang}"), format!(", gang: g{gang}"));
+        task(format!("y{gang}"), format!(", gang: g{gang}, depends_on: [c19]"));
+    }
+    for node in 0..WIDTH * 8 {
+        let (layer, place) = (node / WIDTH, node % WIDTH);
+        let names: Vec<_> = match layer {
+            0 => (place..count).step_by(WIDTH).map(|gang| format!("x{gang}")).collect(),
+            _ => (0..WIDTH).map(|place| format!("m{}", (layer - 1) * WIDTH + place)).collect(),
+        };
+        task(format!("m{node}"), format!(", depends_on: [{}]", names.join(", ")));
+    }
+    text
 }
 
 #[test]
