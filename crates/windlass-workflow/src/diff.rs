@@ -39,7 +39,8 @@ pub fn diff(old: &Definition, new: &Definition) -> Vec<Change> {
 
 /// Compares two values; both come from files, whose depth is bounded.
 fn compare(path: String, old: &Value, new: &Value, changes: &mut Vec<Change>) {
-    if old == new && !matches!(old, Value::Object(_)) {
+    // Equality of mappings, also inside lists, does not look at the order of their keys.
+    if old == new && !matches!(old, Value::Object(_) | Value::Array(_)) {
         return;
     }
     match (old, new) {
@@ -60,6 +61,9 @@ fn compare(path: String, old: &Value, new: &Value, changes: &mut Vec<Change>) {
             }
             _ if is_set(old) && is_set(new) => compare_sets(path, old, new, changes),
             _ if old.iter().chain(new).all(|item| !item.is_array() && !item.is_object()) => {
+                if old == new {
+                    return;
+                }
                 let what = What::Changed(old.clone().into(), new.clone().into());
                 changes.push(Change { path, what });
             }

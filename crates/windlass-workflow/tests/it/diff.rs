@@ -1,5 +1,6 @@
 //! Two versions of one workflow, compared as their author would compare them.
 
+use windlass_workflow::version::ContentHash;
 use windlass_workflow::{diff, from_text};
 
 const OLD: &str = r#"
@@ -53,6 +54,18 @@ fn shown(old: &str, new: &str) -> String {
 #[test]
 fn changes_are_told_in_the_words_of_the_file() {
     insta::assert_snapshot!(shown(OLD, NEW));
+}
+
+#[test]
+fn the_order_of_keys_inside_a_list_is_a_difference() {
+    let call = |body: &str| {
+        format!("name: x\ntasks: {{a: {{type: http, with: {{url: 'http://x', json: {body}}}}}}}\n")
+    };
+    let (old, new) = (call("[[{a: 1, b: 2}], [3]]"), call("[[{b: 2, a: 1}], [3]]"));
+    let hash = |text: &str| ContentHash::of(&from_text(text.as_bytes()).unwrap().definition);
+    assert_ne!(hash(&old), hash(&new));
+    assert_eq!(shown(&old, &new), "~ tasks.a.with.json[0][0]: other order\n");
+    assert_eq!(shown(&old, &old), "");
 }
 
 #[test]
