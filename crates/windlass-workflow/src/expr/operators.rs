@@ -190,10 +190,13 @@ pub(super) fn compare(
     }
 }
 
-/// `==` as it is written. A number, boolean or date never equals text, yet prints like it; so asking
-/// is a mistake that would otherwise silently skip a task.
+/// `==` as it is written. A number, boolean or date never equals text, yet prints like it, and a date
+/// never equals a time; so asking is a mistake that would otherwise silently skip a task.
 fn same(left: &Value, right: &Value, fuel: &mut Fuel) -> Result<bool, Problem> {
     let help = match (left, right) {
+        (Value::Date(_), Value::Time(_)) | (Value::Time(_), Value::Date(_)) => {
+            "make both dates, `x | date`, or both times, `x | datetime`"
+        }
         (Value::Text(_), other) | (other, Value::Text(_)) => match other {
             Value::Int(_) => "convert the text: `x | int`",
             Value::Float(_) => "convert the text: `x | float`",

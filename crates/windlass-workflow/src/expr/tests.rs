@@ -338,6 +338,8 @@ fn dates_are_counted_by_the_calendar() {
     );
     let compared = "date('2026-03-01') == params.day";
     check_error(compared, "a date never equals text", compared, "convert the text: `x | date`");
+    let compared = "date('2026-03-01') == run.logical_time";
+    check_error(compared, "a date never equals a time", compared, "");
     let ordered = "date('2026-03-01') < run.logical_time";
     check_error(ordered, "cannot order a date and a time", ordered, "");
 }
