@@ -302,6 +302,9 @@ fn dates_are_counted_by_the_calendar() {
     check("date('2026-03-01') == date('2026-03-01')", "true");
     check("2 * weeks(1) == days(14)", "true");
     check("-days(1) < days(1)", "true");
+    let zoned = "datetime('2026-03-01T06:30:00[America/New_York]')";
+    let guilty = "'2026-03-01T06:30:00[America/New_York]'";
+    check_error(zoned, "this cannot be read as a time", guilty, "");
     check("date(datetime('2026-03-01T23:30:00Z'))", "\"2026-03-02\"");
     check("date('2026-03-01T23:30:00Z')", "\"2026-03-02\"");
     check("format(params.day | date, '%Y%m%d')", "\"20260301\"");
@@ -477,6 +480,8 @@ fn bombs_run_out_of_fuel_or_room() {
 fn values_from_outside_are_paid_for_when_they_are_read() {
     let big =
         Values::new(TimeZone::UTC).with("big", "y".repeat(1_000_000)).with("list", vec![Value::Null; 90_000]);
+    // White space that is only trimmed away is read all the same.
+    let big = big.with("spaced", " ".repeat(1_600_000) + "1");
     let run = |source: &str| {
         let mut fuel = Fuel::default();
         Expression::parse(source).unwrap().evaluate(&big, &mut fuel).map(|_| Fuel::DEFAULT - fuel.left())
@@ -485,6 +490,10 @@ fn values_from_outside_are_paid_for_when_they_are_read() {
     assert_eq!(run("list[5]"), Ok(4));
     assert!(run("len(big)").unwrap() > 60_000);
     assert!(run("[len(big), len(big)]").is_err());
+    for reads in ["int", "bool", "date", "datetime"] {
+        let source = format!("[spaced | {reads}, spaced | {reads}]");
+        assert_eq!(run(&source).unwrap_err().message, "the expression ran too long", "{reads}");
+    }
     assert!(run("list + list").is_err());
     assert!(run("list == list and list == list").is_err());
     assert!(run(&format!("[{}] | to_json", "big,".repeat(1000))).is_err());

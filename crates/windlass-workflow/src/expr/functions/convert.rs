@@ -28,7 +28,9 @@ pub(super) fn int(context: &mut Context<'_>) -> Result<Value, Problem> {
                 Err(Problem::overflow())
             }
         }
-        Value::Text(text) => text.trim().parse().map(Value::Int).map_err(|_| not_readable("an integer")),
+        Value::Text(_) => {
+            context.read_text(0)?.trim().parse().map(Value::Int).map_err(|_| not_readable("an integer"))
+        }
         other => Err(Problem::expected(0, "a number, text or a boolean", other)),
     }
 }
@@ -54,7 +56,7 @@ pub(super) fn boolean(context: &mut Context<'_>) -> Result<Value, Problem> {
         Value::Bool(truth) => Some(*truth),
         Value::Int(0) => Some(false),
         Value::Int(1) => Some(true),
-        Value::Text(text) => match text.trim() {
+        Value::Text(_) => match context.read_text(0)?.trim() {
             "true" | "True" | "1" => Some(true),
             "false" | "False" | "0" => Some(false),
             _ => None,

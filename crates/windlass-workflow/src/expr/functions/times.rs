@@ -1,6 +1,6 @@
 //! Functions of dates, times and spans. Nothing here knows what time it is.
 
-use jiff::civil::{self, Date};
+use jiff::civil::Date;
 use jiff::tz::TimeZoneDatabase;
 use jiff::{SignedDuration, Timestamp, Zoned};
 
@@ -16,12 +16,15 @@ pub(super) fn date(context: &mut Context<'_>) -> Result<Value, Problem> {
     match context.argument(0) {
         Value::Date(date) => Ok(Value::Date(*date)),
         Value::Time(time) => Ok(Value::Date(time.date())),
-        Value::Text(text) if text.trim().len() <= DATE_LEN => {
-            text.trim().parse().map(Value::Date).map_err(|_| {
+        Value::Text(_) => {
+            let text = context.read_text(0)?.trim();
+            if text.len() > DATE_LEN {
+                return Ok(Value::Date(time_of(context)?.date()));
+            }
+            text.parse().map(Value::Date).map_err(|_| {
                 Problem::of_argument(0, "this cannot be read as a date").help("write it as `2026-03-01`")
             })
         }
-        Value::Text(_) => Ok(Value::Date(time_of(context)?.date())),
         other => Err(Problem::expected(0, "a time or text", other)),
     }
 }
@@ -31,9 +34,7 @@ pub(super) fn datetime(context: &mut Context<'_>) -> Result<Value, Problem> {
 }
 
 /// The first argument as a time, in the zone of the evaluation unless it is a time already.
-fn time_of(context: &Context<'_>) -> Result<Zoned, Problem> {
-    /// The longest honest time with offset and nanoseconds has 35 characters.
-    const LONGEST: usize = 64;
+fn time_of(context: &mut Context<'_>) -> Result<Zoned, Problem> {
     let zone = context.zone.clone();
     match context.argument(0) {
         Value::Time(time) => Ok(time.clone()),
@@ -41,13 +42,11 @@ fn time_of(context: &Context<'_>) -> Result<Zoned, Problem> {
         Value::Int(seconds) => Timestamp::from_second(*seconds)
             .map(|instant| instant.to_zoned(zone))
             .map_err(|_| Problem::out_of_calendar()),
-        Value::Text(text) => {
-            let text = text.trim();
-            let readable = if text.len() <= LONGEST { text } else { "" };
-            if let Ok(instant) = readable.parse::<Timestamp>() {
-                return Ok(instant.to_zoned(zone));
-            }
-            readable.parse::<civil::DateTime>().and_then(|local| local.to_zoned(zone)).map_err(|_| {
+        Value::Text(_) => {
+            // The same reader as that of parameters and schedules: it refuses a zone in brackets
+            // rather than dropping it.
+            let moment = crate::read::time::parse(context.read_text(0)?.trim(), &zone);
+            moment.map(|moment| moment.to_zoned(zone)).ok_or_else(|| {
                 Problem::of_argument(0, "this cannot be read as a time")
                     .help("write it as `2026-03-01T09:30:00+01:00`, or without offset in the workflow's zone")
             })
