@@ -224,6 +224,15 @@ fn the_reference_page_tells_the_truth() {
     assert!(described >= 20 && changes >= 5 && refused >= 5, "{described}, {changes}, {refused}");
 }
 
+#[test]
+fn the_schedule_of_the_reference_page_is_right() {
+    let page = include_str!("../../../../docs/reference/cron.md");
+    let schedule = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let file = format!("name: x\n{schedule}tasks: {{a: {{run: x}}}}\n");
+    let definition = windlass_workflow::from_text(file.as_bytes()).unwrap().definition;
+    assert_eq!(definition.schedules[0].identity(), "0 3 * * 1-5 Europe/Oslo");
+}
+
 /// The firings of a day in Oslo before 05:00, as the page writes them: `02:30 (+2)`.
 fn firings_on(rule: &str, day: &str) -> String {
     let (oslo, rule) = (zone("Europe/Oslo").unwrap(), Rule::parse(rule).unwrap());
