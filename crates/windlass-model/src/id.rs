@@ -146,7 +146,9 @@ pub struct RunIdSource {
 
 impl RunIdSource {
     /// Goes on after `last`, the newest id this shard ever gave out.
-    pub const fn new(shard: ShardId, last: Option<RunId>) -> RunIdSource {
+    pub fn new(shard: ShardId, last: Option<RunId>) -> RunIdSource {
+        let other = last.map(RunId::shard).filter(|other| *other != shard);
+        assert!(other.is_none(), "{last:?} is an id of shard {other:?}, not of shard {shard}");
         RunIdSource { shard, last }
     }
 

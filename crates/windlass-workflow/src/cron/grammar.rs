@@ -205,7 +205,7 @@ fn values(field: Field, piece: Piece<'_>) -> Result<Values, TextError> {
         set = set.union(values);
         texts.push(text);
     }
-    Ok(Values { set, is_interval: piece.text.contains(['*', '/']), text: texts.join(",") })
+    Ok(Values { set, is_interval: piece.text.contains(['*', '/']), text: joined(texts) })
 }
 
 fn days(piece: Piece<'_>) -> Result<(Days, String), TextError> {
@@ -237,7 +237,7 @@ fn days(piece: Piece<'_>) -> Result<(Days, String), TextError> {
             text
         });
     }
-    Ok((days, texts.join(",")))
+    Ok((days, joined(texts)))
 }
 
 fn days_before_last(item: Piece<'_>) -> Option<Piece<'_>> {
@@ -270,7 +270,7 @@ fn weekdays(piece: Piece<'_>) -> Result<(Weekdays, String), TextError> {
             text
         });
     }
-    Ok((weekdays, texts.join(",")))
+    Ok((weekdays, joined(texts)))
 }
 
 /// The items of a list; none may be empty.
@@ -297,6 +297,20 @@ fn single(field: Field, value: Piece<'_>, item: Piece<'_>, help: &str) -> Result
         return Err(unreadable(field, item).help(help));
     }
     self::value(field, value)
+}
+
+/// The items of a list in canonical order, each once: the text identifies a schedule, so tidying a list
+/// must not make another one. Where an item begins with `*`, its place means something and stays.
+fn joined(mut items: Vec<String>) -> String {
+    let value = |item: &String| {
+        let digits = item.find(|c: char| !c.is_ascii_digit()).unwrap_or(item.len());
+        item[..digits].parse().unwrap_or(u32::MAX)
+    };
+    if !items.iter().any(|item| item.starts_with('*')) {
+        items.sort_by(|a, b| (value(a), a).cmp(&(value(b), b)));
+        items.dedup();
+    }
+    items.join(",")
 }
 
 /// `*`, a value or a range, with or without a step. Gives its canonical text too.
@@ -466,6 +480,14 @@ mod tests {
     }
 
     #[test]
+    fn the_order_and_repeats_of_a_list_do_not_make_another_rule() {
+        for text in ["5,1 * * * *", "1,1,5 * * * *", "1,5 * * * *"] {
+            assert_eq!(canonical(text), "1,5 * * * *");
+        }
+        assert_eq!(canonical("0 0 L,15W,2 * FRIL,1"), canonical("0 0 2,15W,L * 1,5L"));
+    }
+
+    #[test]
     fn what_is_accepted_and_its_canonical_text() {
         for (text, expected) in [
             ("* * * * *", "* * * * *"),
@@ -486,8 +508,8 @@ mod tests {
             ("0 0 ? * 5", "0 0 * * 5"),
             ("0 0 13 * ?", "0 0 13 * *"),
             ("0 0 l * *", "0 0 L * *"),
-            ("0 0 L-3,lw,15w * *", "0 0 L-3,LW,15W * *"),
-            ("0 0 * * fril,7L,5#2,MON#1", "0 0 * * 5L,0L,5#2,1#1"),
+            ("0 0 L-3,lw,15w * *", "0 0 15W,L-3,LW * *"),
+            ("0 0 * * fril,7L,5#2,MON#1", "0 0 * * 0L,1#1,5#2,5L"),
             ("@hourly", "0 * * * *"),
             ("@daily", "0 0 * * *"),
             ("@Midnight", "0 0 * * *"),

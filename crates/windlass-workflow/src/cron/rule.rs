@@ -66,6 +66,13 @@ impl Rule {
     }
 }
 
+impl Rule {
+    /// Whether it counts elapsed time from an anchor, whatever clocks show.
+    pub fn is_every(&self) -> bool {
+        matches!(self.kind, Kind::Every { .. })
+    }
+}
+
 /// The canonical text: reading it gives an equal rule, and equal rules written with other names,
 /// blanks or nicknames have the same one.
 impl fmt::Display for Rule {

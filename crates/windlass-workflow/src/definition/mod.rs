@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use windlass_model::policy::{AlertOn, CompletionOn, OnTaskFailure, Timeout};
-use windlass_model::{Name, Priority};
+use windlass_model::{Name, Priority, TaskId};
 
 use crate::template::Template;
 
@@ -58,6 +58,8 @@ pub struct Definition {
     pub tasks: Vec<Task>,
     /// How many of `tasks`, at the end, belong to `finally`.
     pub finally_count: usize,
+    /// Where each task is, by its id.
+    pub ids: BTreeMap<TaskId, TaskIndex>,
     /// What waits for what.
     pub graph: Graph,
     /// Other workflows whose completion starts a run.
@@ -71,8 +73,8 @@ pub struct Definition {
 impl Definition {
     /// The task of that id.
     pub fn task(&self, id: &str) -> Option<(TaskIndex, &Task)> {
-        let position = self.tasks.iter().position(|task| task.id.as_str() == id)?;
-        Some((TaskIndex(position as u32), &self.tasks[position]))
+        let index = *self.ids.get(id)?;
+        Some((index, &self.tasks[index.position()]))
     }
 
     /// The tasks that are not in `finally`.

@@ -64,6 +64,8 @@ impl Schedule {
     pub fn identity(&self) -> String {
         match &self.id {
             Some(id) => id.to_string(),
+            // `@every` counts elapsed time: no zone is part of it.
+            None if self.rule.is_every() => self.rule.to_string(),
             None => format!("{} {}", self.rule, self.zone.name),
         }
     }

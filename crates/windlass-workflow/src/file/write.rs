@@ -23,7 +23,7 @@ pub fn to_yaml(definition: &Definition) -> String {
         .expect("writing plain data to a string cannot fail")
 }
 
-/// The definition as a JSON value in the shape of a file. Equal definitions give equal values.
+/// The definition as a JSON value in the shape of a file.
 pub fn to_json(definition: &Definition) -> serde_json::Value {
     serde_json::to_value(workflow(definition)).expect("plain data with text keys is JSON")
 }
@@ -112,7 +112,7 @@ fn work_file(definition: &Definition, work: &Work) -> (Option<String>, Option<Wi
         },
         Work::Python(python) => {
             let (run, file) = match &python.code {
-                PythonCode::Inline(code) => (Some(code.to_string()), None),
+                PythonCode::Inline(code) => (Some(code.replace("${{", "$${{")), None),
                 PythonCode::File(path) => (None, Some(source(path))),
             };
             let args: Vec<_> = python.args.iter().map(scalar).collect();

@@ -25,7 +25,7 @@ pub fn plain<'t>(report: &mut Report, node: &'t Node) -> Option<&'t Arc<str>> {
         report.wrong_type(node, "text");
         return None;
     };
-    if let Some(at) = text.find("${{").filter(|at| !text[..*at].ends_with('$')) {
+    if let Some(at) = text.find("${{") {
         let span = super::report::locate(node, at..at + 3);
         expression_not_allowed(report, span);
         return None;

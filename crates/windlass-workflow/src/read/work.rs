@@ -276,13 +276,14 @@ fn python(
 /// Python code is passed as it is: a value put into it would be parsed as code.
 fn python_code(report: &mut Report, node: &Node) -> Option<Arc<str>> {
     let code = code(report, node, "Python code")?;
-    if let Some(at) = code.find("${{") {
+    let expression = code.match_indices("${{").map(|(at, _)| at).find(|at| !code[..*at].ends_with('$'));
+    if let Some(at) = expression {
         let help = "put the value under `env:` and read it from `os.environ`, or under `with.args` and read `sys.argv`";
         let message = "an expression cannot stand in Python code: its value would be read as code";
         report.error(Code::UnsafeQuoting, locate(node, at..at + 3), message, Some(help.into()));
         return None;
     }
-    Some(Arc::clone(code))
+    Some(code.replace("$${{", "${{").into())
 }
 
 fn http(report: &mut Report, with: &mut Fields<'_>, context: &mut Context<'_>) -> Option<Http> {

@@ -15,8 +15,8 @@ use super::work::Context;
 use super::{references, schedule, text, values, work};
 use crate::codes::Code;
 use crate::definition::{
-    Alert, AlertChannel, CompletionTrigger, Definition, Param, ParamType, Retention, Schedule, ValueTemplate,
-    Zone,
+    Alert, AlertChannel, CompletionTrigger, Definition, Param, ParamType, Retention, Schedule, TaskIndex,
+    ValueTemplate, Zone,
 };
 use crate::diagnostic::Span;
 use crate::expr;
@@ -107,6 +107,7 @@ pub fn read(report: &mut Report, root: &Node) -> Option<Definition> {
     fields.close(report);
 
     let (tasks, graph) = resolved?;
+    let ids = tasks.iter().zip(0..).map(|(task, index)| (task.id.clone(), TaskIndex(index))).collect();
     Some(Definition {
         name: name?,
         description,
@@ -121,6 +122,7 @@ pub fn read(report: &mut Report, root: &Node) -> Option<Definition> {
         on_task_failure: on_task_failure.unwrap_or(OnTaskFailure::Continue),
         tasks,
         finally_count,
+        ids,
         graph,
         triggers: triggers.unwrap_or_default(),
         alerts: alerts.unwrap_or_default(),

@@ -488,6 +488,10 @@ fn syntax(text: &str, error: &granit_parser::ScanError) -> Diagnostic {
         ErrorKind::UnexpectedEofImplicitFlowMapping | ErrorKind::UnexpectedEofFlowMapping => {
             told("expected a key or `}`", "check commas and brackets")
         }
+        // The braces of an expression end a `{ }` or `[ ]` around it.
+        kind if line.contains("${{") => {
+            told(&kind.to_string(), "put text with `${{ }}` in quotes inside `{ }` and `[ ]`")
+        }
         kind => refusal(Code::Syntax, at, kind.to_string()),
     }
 }

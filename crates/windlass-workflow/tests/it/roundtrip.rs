@@ -316,7 +316,8 @@ fn config() -> ProptestConfig {
     // Few of the definitions may be refused, or the generator says nothing about those that are not.
     ProptestConfig {
         cases: 256,
-        max_global_rejects: 128,
+        // Half of what is generated may be refused, however many cases are asked for.
+        max_global_rejects: ProptestConfig::default().cases / 2,
         failure_persistence: None,
         ..ProptestConfig::default()
     }
