@@ -56,7 +56,9 @@ fn main() {
             .drain(..)
             .filter_map(|message| match message {
                 Message::Worker(_, ToWorker::Assign(assignment)) => Some(assignment.attempt),
-                Message::Worker(..) | Message::Answer(..) => None,
+                Message::Worker(..) | Message::Answer(..) | Message::ToPool(..) | Message::FromPool(..) => {
+                    None
+                }
             })
             .collect();
         changes += out.changes.len();

@@ -11,6 +11,7 @@ use windlass_model::{AttemptNumber, Fence, Incarnation, JobId, JobNumber, Name, 
 use windlass_workflow::definition::TaskIndex;
 use windlass_workflow::expr::Value;
 
+use crate::shard::pools::Ask;
 use crate::time::Wall;
 use crate::{attempt, job, run};
 
@@ -118,6 +119,8 @@ pub struct AttemptRow {
     pub finished_at: Option<Wall>,
     /// What it put out.
     pub outputs: Option<Arc<Values>>,
+    /// The permit of its pool that it holds.
+    pub permit: Option<Ask>,
 }
 
 /// A job that ended, or waits, without an attempt; or that was reopened.
@@ -253,4 +256,10 @@ pub enum Change {
     ScheduleGone(Name, Arc<str>),
     /// A due time was decided.
     Firing(FiringRow),
+    /// A pool has this limit.
+    Pool(Name, u32),
+    /// A permit of a pool was given.
+    Permit(Name, Ask),
+    /// A permit of a pool came back.
+    PermitGone(Name, Ask),
 }

@@ -48,6 +48,7 @@ impl Shard {
 
     pub(super) fn stop_jobs(&mut self, now: Now, run: &mut OpenRun, out: &mut Decision) {
         let all: Vec<_> = (0..run.tasks.len() as u32).map(TaskIndex).collect();
+        self.drop_asks(run, out);
         self.close_tasks(now, run, &all, out);
         run.due.clear();
     }
@@ -68,6 +69,7 @@ impl Shard {
                 }
             }
         }
+        self.drop_asks(run, out);
         self.requeue_all(run);
     }
 
@@ -148,6 +150,10 @@ impl Shard {
                         let limit = task.foreach.as_ref().and_then(|foreach| foreach.max_parallel);
                         if let Some(limit) = limit.filter(|limit| jobs.running >= *limit) {
                             reasons.push(Reason::MaxParallel(limit));
+                        }
+                        if let Some(pool) = &task.pool {
+                            let of_us = self.pool_use(pool);
+                            reasons.push(Reason::Pool { pool: pool.clone(), of_us });
                         }
                         let misfits: Vec<_> = self
                             .workers

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use windlass_model::{AttemptId, AttemptNumber};
-use windlass_workflow::definition::TaskIndex;
+use windlass_workflow::definition::{Task, TaskIndex};
 
 use super::Shard;
-use super::input::{Assignment, Decision, JobPlace, Message, ToWorker, WorkerLife};
+use super::input::{Assignment, Decision, JobPlace, Message, ToPool, ToWorker, WorkerLife};
 use super::open_run::{Job, OpenRun};
 use super::payload::payload;
+use super::pools::Ask;
 use super::queue::Entry;
 use super::scope::RunScope;
 use crate::order::OrderKey;
@@ -30,6 +31,14 @@ impl Shard {
         while slots > 0
             && let Some((key, entry)) = self.queue.best_for(&capability)
         {
+            if entry.startable == 0 {
+                // There is a slot for it: now it may ask its pool.
+                let many = slots.min(entry.askable);
+                self.with_run(now, key.run, out, |shard, run, out| {
+                    shard.ask_many(now, run, entry.task, many, out);
+                });
+                continue;
+            }
             let many = slots.min(entry.startable);
             let assigned = self.with_run(now, key.run, out, |shard, run, out| {
                 shard.assign_many(now, run, entry.task, life, many, out)
@@ -50,7 +59,8 @@ impl Shard {
     ) -> u32 {
         let mut assigned = 0;
         for _ in 0..many {
-            let Some(item) = run.jobs(task).and_then(|jobs| jobs.first_ready()) else { break };
+            let pooled = run.definition.tasks[task.position()].pool.is_some();
+            let Some(item) = run.jobs(task).and_then(|jobs| jobs.first_startable(pooled)) else { break };
             if self.assign(now, run, JobPlace { task, item }, life, out) {
                 assigned += 1;
             }
@@ -77,10 +87,8 @@ impl Shard {
         let scope = RunScope { run, item: value.map(|value| (place.item, value)) };
         let made = payload(task, &definition.env, &scope);
         let Some(jobs) = run.jobs(place.task) else { return false };
-        if jobs.next == place.item {
-            jobs.next += 1;
-        }
-        jobs.again.remove(&place.item);
+        jobs.begin(place.item);
+        let permit = jobs.asks.remove(&place.item).map(|asked| asked.ask);
         let job = jobs.begun.entry(place.item).or_insert(Job::new(job::State::Ready));
         let payload = match made {
             Ok(Some(payload)) => payload,
@@ -98,10 +106,12 @@ impl Shard {
                     outputs: None,
                     reopened_after: None,
                 }));
+                give_back(task, permit, out);
                 self.job_ended(now, run, place, out);
                 return false;
             }
         };
+        job.permit = permit;
         job.fence = job.fence.next();
         job.number = AttemptNumber(job.number.0 + 1);
         let current = job::Attempt {
@@ -127,6 +137,7 @@ impl Shard {
             assigned_at: now.wall,
             finished_at: None,
             outputs: None,
+            permit,
         }));
         let assignment = Assignment {
             attempt: AttemptId { job: id, fence: current.fence },
@@ -147,10 +158,15 @@ impl Shard {
         let limit =
             run.definition.tasks[task.position()].foreach.as_ref().and_then(|foreach| foreach.max_parallel);
         let takes_slot = run.definition.tasks[task.position()].work.task_type().takes_slot();
+        let pooled = run.definition.tasks[task.position()].pool.is_some();
         let Some(jobs) = run.jobs(task) else { return };
         let room = limit.map_or(u32::MAX, |limit| limit.saturating_sub(jobs.running));
-        let startable = if dispatches && takes_slot { jobs.ready().min(room) } else { 0 };
-        self.queue.set(&jobs.requirement, key, Entry { task, startable });
+        let ready = if dispatches && takes_slot { jobs.ready().min(room) } else { 0 };
+        let (startable, askable) = match pooled {
+            false => (ready, 0),
+            true => (jobs.permitted().min(ready), ready.saturating_sub(jobs.asks.len() as u32)),
+        };
+        self.queue.set(&jobs.requirement, key, Entry { task, startable, askable });
     }
 
     /// Puts every open task of a run into the queue, or takes it out.
@@ -162,9 +178,16 @@ impl Shard {
 }
 
 /// The place of an open task in the order of things.
-fn run_order(run: &mut OpenRun, task: TaskIndex) -> Option<OrderKey> {
+pub(super) fn run_order(run: &mut OpenRun, task: TaskIndex) -> Option<OrderKey> {
     let (run_priority, id) = (run.row.priority, run.row.id);
     let task_priority = run.definition.tasks[task.position()].priority;
     let submission = run.jobs(task)?.submission;
     Some(OrderKey { run_priority, run: id, task_priority, submission })
+}
+
+/// A permit that is not needed any more goes back to its pool.
+pub(super) fn give_back(task: &Task, permit: Option<Ask>, out: &mut Decision) {
+    if let (Some(pool), Some(ask)) = (&task.pool, permit) {
+        out.messages.push(Message::ToPool(pool.clone(), ToPool::Return(ask)));
+    }
 }

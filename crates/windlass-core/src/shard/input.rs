@@ -12,6 +12,7 @@ use windlass_workflow::definition::TaskIndex;
 
 use super::load::StoredRun;
 use super::payload::Payload;
+use super::pools::Ask;
 use super::why::Reason;
 use crate::attempt::StopReason;
 use crate::order::OrderKey;
@@ -56,6 +57,12 @@ pub enum Input {
     PauseSchedule(CallId, Name, Arc<str>, bool),
     /// The named calendars.
     Calendars(Arc<BTreeMap<Name, Calendar>>),
+    /// Somebody sets the limit of a pool of which this is the home.
+    SetPool(CallId, Name, u32),
+    /// A shard says something to a pool of which this is the home.
+    ToPool(Name, ToPool),
+    /// The home of a pool says something.
+    FromPool(Name, FromPool),
     /// Whether anything may start at all.
     DispatchSwitch(bool),
     /// A moment that the shard asked to be woken at has come.
@@ -177,6 +184,28 @@ pub enum Message {
     Answer(CallId, Answer),
     /// To a worker.
     Worker(WorkerLife, ToWorker),
+    /// To the home of a pool.
+    ToPool(Name, ToPool),
+    /// From the home of a pool to the shard of the job that it is about.
+    FromPool(Name, FromPool),
+}
+
+/// What a shard says to the home of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToPool {
+    /// A ready job for which there is a slot wants a permit.
+    Ask(Ask, OrderKey),
+    /// A permit, or the wish for one, is over.
+    Return(Ask),
+}
+
+/// What the home of a pool says to a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FromPool {
+    /// The permit is given.
+    Granted(Ask),
+    /// Is it still needed? If not, it is returned.
+    Check(Ask),
 }
 
 /// What a worker is told.

@@ -14,7 +14,7 @@ impl Shard {
     pub fn check_invariants(&self) {
         let mut queued = BTreeMap::new();
         for (key, entry) in self.queue.entries() {
-            queued.insert((key.run, entry.task), entry.startable);
+            queued.insert((key.run, entry.task), (entry.startable, entry.askable));
         }
         for (id, run) in &self.runs {
             assert_eq!(*id, run.row.id);
@@ -22,7 +22,7 @@ impl Shard {
             for task in 0..run.tasks.len() {
                 let task = TaskIndex(task as u32);
                 assert_eq!(
-                    queued.remove(&(*id, task)).unwrap_or(0),
+                    queued.remove(&(*id, task)).unwrap_or((0, 0)),
                     startable(run, task),
                     "{id} {task:?} in the queue"
                 );
@@ -106,12 +106,12 @@ fn check_run(run: &OpenRun) {
     assert_eq!((run.attempts, run.unstarted), (attempts, unstarted), "{id}: attempts");
 }
 
-/// How many jobs of a task may start, from first principles.
-fn startable(run: &OpenRun, task: TaskIndex) -> u32 {
+/// How many jobs of a task may start, and how many may ask their pool, from first principles.
+fn startable(run: &OpenRun, task: TaskIndex) -> (u32, u32) {
     let description = &run.definition.tasks[task.position()];
-    let Phase::Open(jobs) = &run.tasks[task.position()].phase else { return 0 };
+    let Phase::Open(jobs) = &run.tasks[task.position()].phase else { return (0, 0) };
     if run.row.state != run::State::Running || !description.work.task_type().takes_slot() {
-        return 0;
+        return (0, 0);
     }
     let ready = (0..jobs.count)
         .filter(|item| {
@@ -119,5 +119,11 @@ fn startable(run: &OpenRun, task: TaskIndex) -> u32 {
         })
         .count() as u32;
     let limit = description.foreach.as_ref().and_then(|foreach| foreach.max_parallel).unwrap_or(u32::MAX);
-    ready.min(limit.saturating_sub(jobs.running))
+    let ready = ready.min(limit.saturating_sub(jobs.running));
+    if description.pool.is_none() {
+        assert!(jobs.asks.is_empty(), "asks without a pool");
+        return (ready, 0);
+    }
+    let granted = jobs.asks.values().filter(|asked| asked.granted.is_some()).count() as u32;
+    (granted.min(ready), ready.saturating_sub(jobs.asks.len() as u32))
 }

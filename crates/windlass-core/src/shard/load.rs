@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_model::policy::WorkerLost;
-use windlass_model::{AttemptNumber, JobId, JobNumber, Name, RunId, ShardId};
+use windlass_model::{AttemptNumber, Epoch, JobId, JobNumber, Name, RunId, ShardId};
 use windlass_workflow::Definition;
 use windlass_workflow::cron::Calendar;
 use windlass_workflow::definition::{Task, TaskIndex, WaitFor, Work};
@@ -17,6 +17,7 @@ use super::Shard;
 use super::input::{Decision, JobPlace};
 use super::open_run::{Job, Jobs, OpenRun, Phase};
 use super::payload;
+use super::pools::Ask;
 use super::progress::ends_with_the_rest;
 use super::schedules::StoredWorkflow;
 use super::scope::RunScope;
@@ -27,16 +28,20 @@ use crate::time::Now;
 use crate::{attempt, job, run};
 
 /// Everything that is stored of a shard and that it needs in memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Rows {
     /// The newest run id it gave out.
     pub last: Option<RunId>,
+    /// The epoch of this load.
+    pub epoch: Epoch,
     /// Creating calls that may be repeated.
     pub keys: Vec<KeyRow>,
     /// Runs with open work.
     pub runs: Vec<StoredRun>,
     /// Workflows whose home it is.
     pub workflows: Vec<StoredWorkflow>,
+    /// Pools whose home it is, with their limits and the permits that are given.
+    pub pools: Vec<(Name, u32, Vec<Ask>)>,
     /// The named calendars, which belong to no shard.
     pub calendars: Arc<BTreeMap<Name, Calendar>>,
 }
@@ -66,8 +71,12 @@ struct Stored {
 impl Shard {
     /// The shard that these rows describe. What follows from them and was not decided before is in `out`.
     pub fn load(now: Now, id: ShardId, rows: Rows, out: &mut Decision) -> Shard {
-        let Rows { last, keys, runs, workflows, calendars } = rows;
+        let Rows { last, epoch, keys, runs, workflows, pools, calendars } = rows;
         let mut shard = Shard::new(id, last);
+        shard.epoch = epoch;
+        for (name, limit, permits) in pools {
+            shard.restore_pool(now, name, limit, permits);
+        }
         shard.calendars = calendars;
         shard.keys = keys.into_iter().map(|row| (row.key.clone(), row)).collect();
         for stored in &runs {
@@ -187,9 +196,19 @@ impl Shard {
         let own = expansion.and_then(|_| by_job.remove(&JobNumber(index.0)));
         let rest_ended =
             own.and_then(|own| own.row).is_some_and(|row| row.state == job::State::Ended(job::End::Stopped));
+        let mut untouched = Vec::new();
         for item in 0..count {
-            let Some(stored) = by_job.remove(&JobNumber(base.0 + item)) else { continue };
-            self.restore_job(now, run, JobPlace { task: index, item }, task, &stored);
+            match by_job.remove(&JobNumber(base.0 + item)) {
+                Some(stored) => self.restore_job(now, run, JobPlace { task: index, item }, task, &stored),
+                None => untouched.push(item),
+            }
+        }
+        // In a pool a later item may begin before an earlier one.
+        if let Some(jobs) = run.jobs(index) {
+            for item in untouched.into_iter().take_while(|item| *item < jobs.next) {
+                jobs.begun.insert(item, Job::new(job::State::Ready));
+                jobs.again.insert(item);
+            }
         }
         if rest_ended && let Some(jobs) = run.jobs(index) {
             let never_begun = jobs.count - jobs.next;
@@ -251,6 +270,7 @@ impl Shard {
                 jobs.again.insert(place.item);
             }
             job::State::Running(_) => {
+                restored.permit = newest.and_then(|row| row.permit);
                 jobs.running += 1;
                 (attempts, unstarted) = (1, 1);
             }

@@ -16,6 +16,7 @@ pub mod load;
 mod open_run;
 mod params;
 pub mod payload;
+pub mod pools;
 mod progress;
 mod queue;
 mod reopen;
@@ -28,7 +29,7 @@ mod why;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use windlass_model::{Incarnation, JobId, Name, RunId, RunIdSource, ShardId, WorkerId};
+use windlass_model::{Epoch, Incarnation, JobId, Name, RunId, RunIdSource, ShardId, WorkerId};
 
 use windlass_workflow::cron::Calendar;
 
@@ -39,6 +40,7 @@ use crate::time::Now;
 
 use input::{Decision, Input, Wants};
 use open_run::OpenRun;
+use pools::Pool;
 use queue::Queue;
 use timers::Timers;
 
@@ -48,6 +50,10 @@ pub use why::Reason;
 #[derive(Debug)]
 pub struct Shard {
     ids: RunIdSource,
+    epoch: Epoch,
+    /// Counts the asks of this epoch.
+    asks: u64,
+    pools: BTreeMap<Name, Pool>,
     runs: BTreeMap<RunId, Box<OpenRun>>,
     homes: BTreeMap<Name, Home>,
     keys: BTreeMap<Key, KeyRow>,
@@ -84,6 +90,9 @@ impl Shard {
     pub fn new(id: ShardId, last: Option<RunId>) -> Shard {
         Shard {
             ids: RunIdSource::new(id, last),
+            epoch: Epoch::NONE.next(),
+            asks: 0,
+            pools: BTreeMap::new(),
             runs: BTreeMap::new(),
             homes: BTreeMap::new(),
             keys: BTreeMap::new(),
@@ -118,6 +127,9 @@ impl Shard {
                 self.pause_schedule(call, &name, &schedule, paused, out);
             }
             Input::Calendars(calendars) => self.calendars = calendars,
+            Input::SetPool(call, name, limit) => self.set_pool(now, call, &name, limit, out),
+            Input::ToPool(name, message) => self.at_pool(now, &name, message, out),
+            Input::FromPool(name, message) => self.pool_says(now, &name, message, out),
             Input::DispatchSwitch(on) => self.dispatching = on,
             Input::Woken => {}
         }

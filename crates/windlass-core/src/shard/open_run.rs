@@ -9,6 +9,7 @@ use windlass_workflow::definition::TaskIndex;
 use windlass_workflow::expr::Value;
 
 use super::input::JobPlace;
+use super::pools::{Ask, Asked};
 use crate::job;
 use crate::requirement::Requirement;
 use crate::rows::{RunRow, Selection, Values};
@@ -99,6 +100,8 @@ pub struct Jobs {
     pub begun: BTreeMap<u32, Job>,
     /// Of those, the ones that are ready again.
     pub again: BTreeSet<u32>,
+    /// Permits of their pool that ready ones wait for, or hold.
+    pub asks: BTreeMap<u32, Asked>,
     /// How many have an attempt under way.
     pub running: u32,
     /// How many are over.
@@ -128,12 +131,14 @@ pub struct Job {
     pub failures: u32,
     /// Lost attempts that count against its policy for lost workers.
     pub losses: u32,
+    /// The permit of its pool that its current attempt holds.
+    pub permit: Option<Ask>,
 }
 
 impl Job {
     /// A job of which nothing has been tried.
     pub const fn new(state: job::State) -> Job {
-        Job { state, fence: Fence(0), number: AttemptNumber(0), failures: 0, losses: 0 }
+        Job { state, fence: Fence(0), number: AttemptNumber(0), failures: 0, losses: 0, permit: None }
     }
 }
 
@@ -154,6 +159,7 @@ impl Jobs {
             next: 0,
             begun: BTreeMap::new(),
             again: BTreeSet::new(),
+            asks: BTreeMap::new(),
             running: 0,
             ended: 0,
             failed: 0,
@@ -168,9 +174,35 @@ impl Jobs {
         self.count - self.next + self.again.len() as u32
     }
 
-    /// The item that starts next.
-    pub fn first_ready(&self) -> Option<u32> {
-        self.again.first().copied().or((self.next < self.count).then_some(self.next))
+    /// Those that could start, in order.
+    pub fn ready_items(&self) -> impl Iterator<Item = u32> {
+        self.again.iter().copied().chain(self.next..self.count)
+    }
+
+    /// The item that starts next; in a pool, the first that has a permit.
+    pub fn first_startable(&self, pooled: bool) -> Option<u32> {
+        match pooled {
+            false => self.ready_items().next(),
+            true => self.asks.iter().find(|(_, asked)| asked.granted.is_some()).map(|(item, _)| *item),
+        }
+    }
+
+    /// An item that was ready is not any more. In a pool, a later item may begin before an earlier one; those
+    /// passed over are ready again.
+    pub fn begin(&mut self, item: u32) {
+        if item >= self.next {
+            self.again.extend(self.next..item);
+            for passed in self.next..item {
+                self.begun.insert(passed, Job::new(job::State::Ready));
+            }
+            self.next = item + 1;
+        }
+        self.again.remove(&item);
+    }
+
+    /// How many ready ones hold a permit.
+    pub fn permitted(&self) -> u32 {
+        self.asks.values().filter(|asked| asked.granted.is_some()).count() as u32
     }
 
     /// The value of an item.

@@ -8,6 +8,7 @@ use windlass_workflow::definition::{Items, Switch, Task, TaskIndex, WaitFor, Wor
 use windlass_workflow::expr::{Fuel, Value};
 
 use super::Shard;
+use super::dispatch::give_back;
 use super::input::{Decision, JobPlace, Message, ToWorker, WorkerLife};
 use super::open_run::{Done, Job, Jobs, OpenRun, Phase};
 use super::payload;
@@ -360,6 +361,7 @@ impl Shard {
         jobs.ended += never_begun;
         jobs.stopped += never_begun;
         jobs.again.clear();
+        let asks = std::mem::take(&mut jobs.asks);
         let base = jobs.base;
         if never_begun > 0 {
             // One row under the task's own number speaks for all of them.
@@ -415,6 +417,10 @@ impl Shard {
                 }
                 job::State::Ended(_) => {}
             }
+        }
+        let description = Arc::clone(&run.definition);
+        for asked in asks.into_values() {
+            give_back(&description.tasks[task.position()], Some(asked.ask), out);
         }
         // A job whose sub-workflow runs ends when that run has.
         self.to_stop.extend(held.iter().filter_map(|job| self.children.get(job).copied()));

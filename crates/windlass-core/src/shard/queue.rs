@@ -25,12 +25,14 @@ pub struct Entry {
     pub task: TaskIndex,
     /// How many of its jobs may start now.
     pub startable: u32,
+    /// How many more may ask their pool for a permit.
+    pub askable: u32,
 }
 
 impl Queue {
-    /// Says that so many jobs of a task may start; none removes it.
+    /// Says how many jobs of a task may start or ask; none removes it.
     pub fn set(&mut self, requirement: &Requirement, key: OrderKey, entry: Entry) {
-        if entry.startable == 0 {
+        if entry.startable == 0 && entry.askable == 0 {
             return self.remove(requirement, key);
         }
         match self.classes.get_mut(requirement) {
@@ -67,7 +69,7 @@ impl Queue {
     pub fn demand(&self) -> impl Iterator<Item = (Arc<Requirement>, OrderKey, u64)> {
         self.classes.iter().filter_map(|(requirement, class)| {
             let (best, _) = class.first_key_value()?;
-            let count = class.values().map(|entry| u64::from(entry.startable)).sum();
+            let count = class.values().map(|entry| u64::from(entry.startable + entry.askable)).sum();
             Some((Arc::clone(requirement), *best, count))
         })
     }

@@ -7,6 +7,7 @@ use windlass_model::policy::WorkerLost;
 use windlass_workflow::definition::{Task, TaskIndex};
 
 use super::Shard;
+use super::dispatch::give_back;
 use super::input::{Decision, JobPlace, Message, Report, ToWorker, WorkerLife};
 use super::open_run::{Job, OpenRun, Phase};
 use super::progress::ends_with_the_rest;
@@ -108,8 +109,10 @@ impl Shard {
         };
         let Ok(attempt_state) = attempt::transition(before.state, event) else { return };
         job.state = state;
+        let mut permit = None;
         if let attempt::State::Ended(end) = attempt_state {
             count(task, job, end);
+            permit = job.permit.take();
         }
         if is_unstarted(before.state) && !is_unstarted(attempt_state) {
             run.unstarted -= 1;
@@ -126,8 +129,10 @@ impl Shard {
             assigned_at: now.wall,
             finished_at: Some(now.wall),
             outputs: outputs.clone(),
+            permit: None,
         };
         out.changes.push(Change::Attempt(finished));
+        give_back(task, permit, out);
         let Some(jobs) = run.jobs(place.task) else { return };
         jobs.running -= 1;
         match state {

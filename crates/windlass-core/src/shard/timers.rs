@@ -21,6 +21,10 @@ pub enum Timer {
     Hold(RunId, JobNumber),
     /// A run has taken as long as it may.
     RunTimeout(RunId),
+    /// The ask of a job for a permit is due to be repeated, or its permit to be returned.
+    Permit(RunId, JobNumber),
+    /// The holders of a pool's permits are asked whether they still live.
+    CheckPool(Name),
     /// A schedule of a workflow is due.
     Fire(Name, Arc<str>),
 }
@@ -81,6 +85,14 @@ impl Shard {
                         shard.hold_over(now, run, number, true, "the wait is over", out);
                     });
                 }
+                Timer::Permit(run, number) => {
+                    self.with_run(now, run, out, |shard, run, out| {
+                        if let Some(place) = run.place(number) {
+                            shard.permit_due(now, run, place, out);
+                        }
+                    });
+                }
+                Timer::CheckPool(name) => self.check_pool(now, &name, out),
                 Timer::Fire(workflow, schedule) => self.fire(now, &workflow, &schedule, out),
                 Timer::RunTimeout(run) => {
                     self.with_run(now, run, out, |shard, run, out| shard.run_timed_out(now, run, out));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass_model::{JobId, TaskId};
+use windlass_model::{JobId, Name, TaskId};
 
 use crate::time::{Mono, Wall};
 
@@ -32,6 +32,13 @@ pub enum Reason {
     Backoff(Mono),
     /// As many jobs of its task run as may.
     MaxParallel(u32),
+    /// It needs a permit of a pool.
+    Pool {
+        /// The pool.
+        pool: Name,
+        /// How many of its permits are taken and how many there are, if its home is here.
+        of_us: Option<(u32, u32)>,
+    },
     /// It waits for a person.
     Approval,
     /// It waits for a time, a file or an address.

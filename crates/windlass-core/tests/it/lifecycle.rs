@@ -7,9 +7,9 @@ use windlass_core::requirement::Capability;
 use windlass_core::rows::{Selection, Values};
 use windlass_core::run::{End as RunEnd, State as Run};
 use windlass_core::shard::Reason;
-use windlass_core::shard::input::{Answer, Command, Input, RecoverFrom, Refusal, Report};
+use windlass_core::shard::input::{Answer, CallId, Command, Input, RecoverFrom, Refusal, Report, WorkerLife};
 use windlass_core::shard::payload::Payload;
-use windlass_model::{Duration, JobNumber, Name};
+use windlass_model::{Duration, Incarnation, JobNumber, Name, WorkerId};
 use windlass_workflow::definition::TaskIndex;
 
 use crate::world::{World, flow, life, ok, outputs};
@@ -578,4 +578,58 @@ fn a_task_of_a_run_that_is_over_is_forced_and_what_it_kept_back_runs() {
     assert_eq!(world.held[0].1.attempt.job.run, other, "a reopened run takes a place like any other");
     world.finish();
     assert_eq!((world.state(run), world.state(other)), (SUCCESS, SUCCESS));
+}
+
+#[test]
+fn a_pool_lets_so_many_run_and_the_best_wait_first() {
+    let mut world = World::with_worker();
+    let pool = Name::new("warehouse").unwrap();
+    world.input(Input::SetPool(CallId(900), pool.clone(), 1));
+    let low = world.submit(&flow("name: low\npriority: low\ntasks: {a: {run: x, pool: warehouse}}"));
+    let first = world.submit(&flow("name: first\ntasks: {a: {run: x, pool: warehouse}}"));
+    let high = world
+        .submit(&flow("name: high\npriority: high\ntasks: {a: {run: x, pool: warehouse}, free: {run: x}}"));
+    world.offer(10);
+    assert_eq!(world.held_tasks(), ["1"], "what needs no permit starts at once");
+    world.deliver();
+    world.offer(10);
+    assert_eq!(world.held[1].1.attempt.job.run, high);
+    assert_eq!(world.held.len(), 2);
+    assert!(world.why(low, 0).contains(&Reason::Pool { pool, of_us: Some((1, 1)) }));
+    world.succeed(1);
+    world.deliver();
+    world.offer(10);
+    assert_eq!(world.held[1].1.attempt.job.run, first, "the next best has it");
+    world.finish();
+    assert!(world.permits.is_empty());
+    assert_eq!(world.state(low), SUCCESS);
+}
+
+#[test]
+fn a_permit_that_nobody_uses_goes_back() {
+    let mut world = World::with_worker();
+    world.input(Input::SetPool(CallId(900), Name::new("p").unwrap(), 1));
+    world.submit(&flow("name: x\ntasks: {a: {run: x, pool: p}}"));
+    world.offer(1);
+    world.deliver();
+    assert_eq!(world.permits.len(), 1);
+    world.pass(Duration::from_secs(2));
+    world.deliver();
+    assert!(world.permits.is_empty());
+}
+
+#[test]
+fn a_result_counts_only_from_the_life_that_the_attempt_was_given_to() {
+    let mut world = World::with_worker();
+    let run = world.submit(&flow("name: x\ntasks: {a: {run: x}}"));
+    world.offer(1);
+    let (given, held) = world.held[0].clone();
+    let reborn = WorkerLife { incarnation: Incarnation(2), ..given };
+    let stranger = WorkerLife { worker: WorkerId(9), ..given };
+    for other in [reborn, stranger] {
+        world.input(Input::Report(other, held.attempt, ok()));
+        assert_eq!(world.state(run), Run::Running, "{other:?} was believed");
+    }
+    world.succeed(0);
+    assert_eq!(world.state(run), SUCCESS);
 }

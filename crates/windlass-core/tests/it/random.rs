@@ -6,8 +6,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use windlass_core::requirement::Capability;
 use windlass_core::run;
-use windlass_core::shard::input::{Command, Input, RecoverFrom, Report, WorkerLife};
-use windlass_model::{Duration, Incarnation, JobNumber};
+use windlass_core::shard::input::{CallId, Command, Input, RecoverFrom, Report, WorkerLife};
+use windlass_model::{Duration, Incarnation, JobNumber, Name};
 use windlass_workflow::Definition;
 
 use crate::world::{World, flow, life};
@@ -26,6 +26,8 @@ fn workflow() -> impl Strategy<Value = String> {
             "type: approve",
             "type: wait, with: {for: 5s}",
             "run: x, when: 1 == 2",
+            "type: noop, pool: p, foreach: [1, 2, 3]",
+            "run: x, pool: p, retries: 1",
         ]),
     );
     let limits = (proptest::option::of(1u32..3), any::<bool>(), any::<bool>());
@@ -70,6 +72,7 @@ enum Step {
     Control(u8, u8, u8),
     Switch(bool),
     Reload,
+    Mail(u8),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -87,6 +90,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (any::<u8>(), 0u8..9, 0u8..10).prop_map(|(run, command, job)| Step::Control(run, command, job)),
         1 => any::<bool>().prop_map(Step::Switch),
         2 => Just(Step::Reload),
+        8 => any::<u8>().prop_map(Step::Mail),
     ]
 }
 
@@ -194,6 +198,20 @@ impl Player {
                 // A wait that began before the wall clock was stepped may be over after a load.
                 assert!(self.stepped || self.states() == states, "a load moved runs");
             }
+            // A message between homes arrives, out of order, twice or never.
+            Step::Mail(choice) => {
+                let waiting = self.world.mail.len();
+                if let Some(input) = self.world.mail.remove(usize::from(choice) % waiting.max(1)) {
+                    match choice % 5 {
+                        0 => {}
+                        1 => {
+                            self.world.mail.push_back(input.clone());
+                            self.world.input(input);
+                        }
+                        _ => self.world.input(input),
+                    }
+                }
+            }
             Step::Switch(on) => self.world.input(Input::DispatchSwitch(on)),
         }
     }
@@ -226,6 +244,9 @@ impl Player {
             }
             let life = self.life(1);
             self.world.obey();
+            self.world.deliver();
+            self.world.input(Input::Offer(life, 4));
+            self.world.deliver();
             self.world.input(Input::Offer(life, 4));
             while !self.world.held.is_empty() {
                 self.world.succeed(0);
@@ -250,6 +271,7 @@ proptest! {
         let mut player = Player { world: World::new(), incarnations: [0; 3], reported: Vec::new(), stepped: false };
         player.join(1);
         player.join(2);
+        player.world.input(Input::SetPool(CallId(0), Name::new("p").unwrap(), 2));
         player.world.submit(&definition);
         for step in &steps {
             player.play(&definition, step);
@@ -257,5 +279,10 @@ proptest! {
         player.settle();
         prop_assert_eq!(player.world.shard.open_runs(), 0);
         prop_assert!(player.world.shard.wants().demand.is_empty());
+        for _ in 0..3 {
+            player.world.pass(Duration::from_secs(10));
+            player.world.deliver();
+        }
+        prop_assert!(player.world.permits.is_empty(), "permits leaked: {:?}", player.world.permits);
     }
 }

@@ -1,6 +1,6 @@
 //! A shard, a few workers and a clock, all in the test's hand.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use windlass_core::attempt;
@@ -15,11 +15,12 @@ use windlass_core::shard::input::{
     ToWorker, WorkerLife,
 };
 use windlass_core::shard::load::{Rows, StoredRun};
+use windlass_core::shard::pools::Ask;
 use windlass_core::shard::schedules::StoredWorkflow;
 use windlass_core::shard::{Reason, Shard};
 use windlass_core::time::{Mono, Now, Wall};
 use windlass_model::{
-    AttemptId, AttemptNumber, Duration, Incarnation, JobId, JobNumber, Name, RunId, ShardId, WorkerId,
+    AttemptId, AttemptNumber, Duration, Epoch, Incarnation, JobId, JobNumber, Name, RunId, ShardId, WorkerId,
 };
 use windlass_workflow::Definition;
 use windlass_workflow::cron::Calendar;
@@ -49,6 +50,11 @@ pub struct World {
     pub answers: BTreeMap<CallId, Answer>,
     pub keys: Vec<KeyRow>,
     pub last: Option<RunId>,
+    /// Messages between homes that have not arrived.
+    pub mail: VecDeque<Input>,
+    pub pools: BTreeMap<Name, u32>,
+    pub permits: BTreeMap<(Name, JobId), Ask>,
+    epoch: Epoch,
     pub workflows: BTreeMap<Name, WorkflowRow>,
     pub schedules: BTreeMap<(Name, Arc<str>), ScheduleRow>,
     pub firings: BTreeMap<(Name, Arc<str>, Wall), FiringRow>,
@@ -78,6 +84,10 @@ impl World {
             answers: BTreeMap::new(),
             keys: Vec::new(),
             last: None,
+            mail: VecDeque::new(),
+            pools: BTreeMap::new(),
+            permits: BTreeMap::new(),
+            epoch: Epoch(1),
             workflows: BTreeMap::new(),
             schedules: BTreeMap::new(),
             firings: BTreeMap::new(),
@@ -120,6 +130,15 @@ impl World {
                     self.jobs.insert(row.job, row);
                 }
                 Change::Key(row) => self.keys.push(row),
+                Change::Pool(name, limit) => {
+                    self.pools.insert(name, limit);
+                }
+                Change::Permit(name, ask) => {
+                    self.permits.insert((name, ask.job), ask);
+                }
+                Change::PermitGone(name, ask) => {
+                    self.permits.remove(&(name, ask.job));
+                }
                 Change::Workflow(row) => {
                     self.workflows.insert(row.name.clone(), row);
                 }
@@ -141,10 +160,29 @@ impl World {
                 }
                 Message::Worker(life, ToWorker::Assign(assignment)) => self.held.push((life, *assignment)),
                 Message::Worker(_, ToWorker::Settled(_)) => {}
+                Message::ToPool(name, message) => self.mail.push_back(Input::ToPool(name, message)),
+                Message::FromPool(name, message) => self.mail.push_back(Input::FromPool(name, message)),
                 Message::Worker(life, order) => self.orders.push((life, order)),
             }
         }
         self.shard.check_invariants();
+        self.check_pools();
+    }
+
+    /// Never more attempts of a pool than it has permits.
+    fn check_pools(&self) {
+        for (pool, limit) in &self.pools {
+            let open = |row: &&AttemptRow| row.state == attempt::State::Assigned && row.permit.is_some();
+            let holders = self.attempts.values().filter(open).count();
+            assert!(holders <= *limit as usize, "{holders} hold permits of {pool}, which has {limit}");
+        }
+    }
+
+    /// Every message between homes arrives, and those that follow.
+    pub fn deliver(&mut self) {
+        while let Some(input) = self.mail.pop_front() {
+            self.input(input);
+        }
     }
 
     /// The shard's memory is lost; another owner loads it from what is stored. Workers that are in touch
@@ -155,8 +193,14 @@ impl World {
         let mut decision = Decision::default();
         let stored: Vec<_> = stored.collect();
         let workflows = self.workflows.values().map(|row| self.stored_workflow(row)).collect();
+        self.epoch = self.epoch.next();
+        let permits = |pool: &Name| {
+            self.permits.iter().filter(|((name, _), _)| name == pool).map(|(_, ask)| *ask).collect()
+        };
         let rows = Rows {
             last: self.last,
+            epoch: self.epoch,
+            pools: self.pools.iter().map(|(name, limit)| (name.clone(), *limit, permits(name))).collect(),
             keys: self.keys.clone(),
             runs: stored,
             workflows,
@@ -361,6 +405,9 @@ impl World {
     /// Runs everything to its end; every attempt succeeds.
     pub fn finish(&mut self) {
         for _ in 0..100_000 {
+            self.deliver();
+            self.offer(10);
+            self.deliver();
             self.offer(10);
             self.obey();
             match self.held.is_empty() {
