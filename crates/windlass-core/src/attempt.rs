@@ -64,8 +64,10 @@ pub enum Event {
     },
     /// The worker says that it killed it, and that everything it started is gone.
     KilledBy(StopReason),
-    /// Its worker was lost.
+    /// Its worker was lost. It may still run.
     WorkerLost,
+    /// Its worker says that it died with the worker's process life, or of being out of touch for too long.
+    Died,
 }
 
 /// A move that cannot be made; the attempt stays as it is.
@@ -109,11 +111,17 @@ pub fn transition(state: State, event: Event) -> Result<State, Refused> {
             Ok(S::Ended(End::Killed))
         }
 
-        (S::Assigned | S::Running | S::Stopping { .. }, E::WorkerLost) => Ok(S::Ended(End::Lost)),
+        (S::Assigned | S::Running | S::Stopping { .. }, E::WorkerLost | E::Died) => Ok(S::Ended(End::Lost)),
 
         (
             S::Ended(_),
-            E::Started | E::StopAsked(_) | E::GivenBack | E::Exited { .. } | E::KilledBy(_) | E::WorkerLost,
+            E::Started
+            | E::StopAsked(_)
+            | E::GivenBack
+            | E::Exited { .. }
+            | E::KilledBy(_)
+            | E::WorkerLost
+            | E::Died,
         ) => Err(Refused::Over),
     }
 }
@@ -163,5 +171,6 @@ pub mod samples {
         ("killed by stop", Event::KilledBy(StopReason::Stop)),
         ("killed by timeout", Event::KilledBy(StopReason::Timeout)),
         ("worker lost", Event::WorkerLost),
+        ("died with its worker", Event::Died),
     ];
 }

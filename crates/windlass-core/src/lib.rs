@@ -13,5 +13,8 @@ pub mod run;
 pub mod rows;
 pub mod shard;
 
+pub mod wire;
+pub mod worker;
+
 pub mod order;
 pub mod requirement;

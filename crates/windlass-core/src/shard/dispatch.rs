@@ -124,6 +124,7 @@ impl Shard {
         let Ok(state) = job::transition(job.state, job::Event::Assigned(current)) else { return false };
         job.state = state;
         jobs.running += 1;
+        let requirement = Arc::clone(&jobs.requirement);
         run.attempts += 1;
         run.unstarted += 1;
         out.changes.push(Change::Attempt(AttemptRow {
@@ -143,7 +144,9 @@ impl Shard {
             attempt: AttemptId { job: id, fence: current.fence },
             number: current.number,
             order,
+            requirement,
             payload,
+            hold: false,
             timeout: task.timeout.map(|timeout| timeout.after),
             orphan_timeout: task.orphan_timeout,
         };

@@ -16,7 +16,7 @@ use super::pools::Ask;
 use super::why::Reason;
 use crate::attempt::StopReason;
 use crate::order::OrderKey;
-use crate::requirement::Capability;
+use crate::requirement::{Capability, Requirement};
 use crate::rows::{Change, Key, Selection, Values};
 use crate::time::{Mono, Wall};
 use crate::{job, run};
@@ -166,6 +166,9 @@ pub enum Report {
     },
     /// It was killed, and everything it started is gone.
     Killed(StopReason),
+    /// It ended because its worker failed it: with the worker's process life, or because the worker was
+    /// out of touch for its `orphan_timeout`. Everything it started is gone.
+    Lost,
 }
 
 /// What follows from inputs: first what must become durable, then what may be told.
@@ -219,6 +222,8 @@ pub enum ToWorker {
     Recall(AttemptId),
     /// What was reported of this is stored: forget it.
     Settled(AttemptId),
+    /// Its whole gang is held: start it. Sent again until it has started.
+    Go(AttemptId),
 }
 
 /// An attempt for a worker.
@@ -230,8 +235,12 @@ pub struct Assignment {
     pub number: AttemptNumber,
     /// Its place in the order of things.
     pub order: OrderKey,
+    /// What it needs of the worker.
+    pub requirement: Arc<Requirement>,
     /// What to do.
     pub payload: Payload,
+    /// Whether it keeps its slot without starting until it is told to go, with the rest of its gang.
+    pub hold: bool,
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// How long it may run without contact.
@@ -291,7 +300,7 @@ pub struct Wants {
     /// The same on the wall clock.
     pub wake_at_wall: Option<Wall>,
     /// For each class of ready work: the best key and how many jobs.
-    pub demand: Vec<(Arc<crate::requirement::Requirement>, OrderKey, u64)>,
+    pub demand: Vec<(Arc<Requirement>, OrderKey, u64)>,
 }
 
 /// Why a job does not run, for the asking.

@@ -37,6 +37,7 @@ impl News {
                 (attempt::Event::Exited { success }, reason, outputs)
             }
             Report::Killed(why) => (attempt::Event::KilledBy(why), "killed".into(), None),
+            Report::Lost => (attempt::Event::Died, "it died with its worker".into(), None),
         };
         News { event, reason, outputs }
     }
@@ -225,6 +226,12 @@ fn verdict(
         attempt::Event::Exited { success: false } | attempt::Event::KilledBy(StopReason::Timeout) => retry(),
         attempt::Event::KilledBy(StopReason::Stop) => Verdict::Stop,
         attempt::Event::GivenBack | attempt::Event::KilledBy(StopReason::Gang) => Verdict::Again,
+        // The worker itself says that nothing of it runs any more: there is nothing to wait for.
+        attempt::Event::Died => match task.on_worker_lost.then {
+            WorkerLost::Retry if job.losses >= task.on_worker_lost.max => Verdict::Fail,
+            WorkerLost::Retry | WorkerLost::Wait => Verdict::Again,
+            WorkerLost::Fail => retry(),
+        },
         attempt::Event::WorkerLost => match task.on_worker_lost.then {
             WorkerLost::Retry if job.losses >= task.on_worker_lost.max => Verdict::Fail,
             WorkerLost::Retry => match task.orphan_timeout {

@@ -91,6 +91,18 @@ fn a_late_result_of_an_old_attempt_changes_nothing() {
 }
 
 #[test]
+fn what_is_known_to_have_died_with_its_worker_is_tried_again_at_once() {
+    for policy in ["on_worker_lost: wait", "orphan_timeout: 1h"] {
+        let mut world = World::with_worker();
+        world.submit(&flow(&format!("name: x\ntasks: {{a: {{run: x, {policy}}}}}")));
+        world.offer(1);
+        world.report(0, Report::Lost);
+        world.offer(1);
+        assert_eq!(world.held[0].1.number.0, 2, "{policy}");
+    }
+}
+
+#[test]
 fn a_refused_attempt_burns_no_number_but_its_fence() {
     let mut world = World::with_worker();
     world.submit(&flow("name: x\ntasks: {a: {run: x}}"));

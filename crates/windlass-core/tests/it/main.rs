@@ -6,4 +6,5 @@ mod lifecycle;
 mod random;
 mod schedules;
 mod states;
+mod worker;
 mod world;

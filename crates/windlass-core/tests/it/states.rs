@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::{Debug, Display, Write};
 
+use windlass_core::worker::local;
 use windlass_core::{attempt, job, run};
 use windlass_tests::pages;
 
 #[test]
 fn the_page_of_states_is_what_the_functions_do() {
     let mut page = String::from(
-        "# States\n\nEvery move of a run, a job and an attempt, generated from the functions that make them. A cell says where a move \
+        "# States\n\nEvery move of a run, a job and an attempt, and of an attempt inside its worker, generated from the functions that make them. A cell says where a move \
          leads; an empty one means that the move is refused and nothing changes. `recover`, `retry` and `force-success` \
          are the only ways out of an end.\n",
     );
@@ -25,6 +26,13 @@ fn the_page_of_states_is_what_the_functions_do() {
         attempt::samples::EVENTS,
         attempt::transition,
         |state| Some(state.shown().map_or("returned".to_owned(), |shown| shown.to_string())),
+    );
+    page += &section(
+        "Attempt inside its worker",
+        local::samples::STATES,
+        local::samples::EVENTS,
+        local::transition,
+        |state| Some(state.shown().to_owned()),
     );
     pages::whole("states.md", &page);
 }
@@ -86,6 +94,13 @@ fn an_end_is_left_only_by_being_reopened_or_forced() {
         if let attempt::State::Ended(_) = state {
             for (event, what) in attempt::samples::EVENTS {
                 assert!(attempt::transition(*state, *what).is_err(), "an attempt leaves {name} by {event}");
+            }
+        }
+    }
+    for (name, state) in local::samples::STATES {
+        if let local::State::Finished(_) = state {
+            for (event, what) in local::samples::EVENTS {
+                assert!(local::transition(*state, *what).is_err(), "an attempt leaves {name} by {event}");
             }
         }
     }

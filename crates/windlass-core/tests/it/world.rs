@@ -393,7 +393,7 @@ impl World {
                 ToWorker::Kill(attempt, why) => (attempt, Report::Killed(why)),
                 ToWorker::Recall(attempt) if self.started.contains(&attempt) => continue,
                 ToWorker::Recall(attempt) => (attempt, Report::GivenBack),
-                ToWorker::Assign(_) | ToWorker::Settled(_) => continue,
+                ToWorker::Assign(_) | ToWorker::Settled(_) | ToWorker::Go(_) => continue,
             };
             if let Some(place) = self.held.iter().position(|(_, held)| held.attempt == attempt) {
                 self.held.remove(place);

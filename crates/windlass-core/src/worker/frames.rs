@@ -1,0 +1,113 @@
+//! What arrives from masters, and whether it may.
+
+use windlass_model::{AttemptId, Epoch, Incarnation, ShardId};
+
+use super::Worker;
+use super::input::{Decision, Effect};
+use super::local::State;
+use crate::shard::input::ToWorker;
+use crate::time::Now;
+use crate::wire::{Body, Frame, FromWorker, Inventory, Order, Refusal};
+
+impl Worker {
+    /// A frame arrived.
+    pub(super) fn frame(&mut self, now: Now, frame: Frame, out: &mut Decision) {
+        let ours = frame.incarnation == self.settings.life.incarnation;
+        match frame.body {
+            Body::Orders { shard, epoch, orders } => match self.admit(shard, epoch) {
+                Ok(()) => {
+                    for order in orders {
+                        if let Err(why) = self.order(now, frame.incarnation, (shard, epoch), order, out) {
+                            self.refuse(Some((shard, epoch)), why, out);
+                        }
+                    }
+                }
+                Err(why) => self.refuse(Some((shard, epoch)), why, out),
+            },
+            Body::Heard { sent, shards } if ours => self.heard(now, sent, &shards, out),
+            Body::Demand { owner, serial, classes } if ours => self.demanded(owner, serial, classes),
+            Body::Declined(grants) if ours => self.declined(&grants),
+            // They are about slots and clocks of a life that is over.
+            Body::Heard { .. } | Body::Demand { .. } | Body::Declined(_) => {
+                let current = self.settings.life.incarnation;
+                self.refuse(None, Refusal::OtherIncarnation { current }, out);
+            }
+        }
+    }
+
+    /// The owner of a shard gives an order.
+    fn order(
+        &mut self,
+        now: Now,
+        incarnation: Incarnation,
+        (shard, epoch): (ShardId, Epoch),
+        order: Order,
+        out: &mut Decision,
+    ) -> Result<(), Refusal> {
+        if let Some(attempt) = about(&order).filter(|attempt| Worker::shard_of(*attempt) != shard) {
+            return Err(Refusal::OtherShard(attempt));
+        }
+        // That a result is stored is true for ever, whichever life it was of.
+        if let Order::Shard { what: ToWorker::Settled(attempt), .. } = order {
+            self.settle(now, incarnation, attempt, out);
+            return Ok(());
+        }
+        let current = self.settings.life.incarnation;
+        if incarnation != current {
+            return Err(Refusal::OtherIncarnation { current });
+        }
+        match order {
+            Order::Shard { what: ToWorker::Assign(assignment), grant } => {
+                self.assigned(now, *assignment, grant, out);
+            }
+            Order::Shard { what: ToWorker::Kill(attempt, why), .. } => self.kill(now, attempt, why, out),
+            Order::Shard { what: ToWorker::Recall(attempt), .. } => self.recall(now, attempt, out),
+            Order::Shard { what: ToWorker::Go(attempt), .. } => self.go(now, attempt, out),
+            Order::Shard { what: ToWorker::Settled(_), .. } => {}
+            Order::Adopt => {
+                let inventory = self.inventory(shard, epoch);
+                out.effects.push(Effect::Send(FromWorker::Inventory(inventory)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything there is of a shard.
+    fn inventory(&self, shard: ShardId, epoch: Epoch) -> Inventory {
+        let (mut queued, mut held, mut running) = (Vec::new(), Vec::new(), Vec::new());
+        for (attempt, live) in self.live.iter().filter(|(attempt, _)| Worker::shard_of(**attempt) == shard) {
+            match live.state {
+                State::Queued => queued.push(*attempt),
+                State::Held => held.push(*attempt),
+                State::Starting | State::Running | State::Ending { .. } => running.push(*attempt),
+                State::Finished(_) => {}
+            }
+        }
+        let finished = self.results.iter().filter(|(attempt, _)| Worker::shard_of(**attempt) == shard);
+        let finished =
+            finished.map(|(attempt, result)| (result.incarnation, *attempt, result.report.clone())).collect();
+        Inventory { life: self.settings.life, shard, epoch, queued, held, running, finished }
+    }
+
+    /// Says that a frame was refused.
+    pub(super) fn refuse(&self, named: Option<(ShardId, Epoch)>, why: Refusal, out: &mut Decision) {
+        let life = self.settings.life;
+        out.effects.push(Effect::Send(FromWorker::Refused { life, named, why }));
+    }
+}
+
+/// The attempt that an order is about.
+fn about(order: &Order) -> Option<AttemptId> {
+    match order {
+        Order::Shard { what: ToWorker::Assign(assignment), .. } => Some(assignment.attempt),
+        Order::Shard {
+            what:
+                ToWorker::Kill(attempt, _)
+                | ToWorker::Recall(attempt)
+                | ToWorker::Settled(attempt)
+                | ToWorker::Go(attempt),
+            ..
+        } => Some(*attempt),
+        Order::Adopt => None,
+    }
+}
