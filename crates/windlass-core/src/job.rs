@@ -3,7 +3,7 @@
 use windlass_model::{AttemptNumber, Fence, Incarnation, JobState, WorkerId};
 
 use crate::attempt;
-use crate::time::Mono;
+use crate::time::{Mono, Wall};
 
 /// Where a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Attempt {
     pub worker: WorkerId,
     /// That worker's process life.
     pub incarnation: Incarnation,
+    /// When it was assigned.
+    pub assigned_at: Wall,
     /// Where it is.
     pub state: attempt::State,
 }
@@ -232,13 +234,14 @@ impl State {
 /// One of each state and event, for the table in the documents.
 pub mod samples {
     use super::{Attempt, AttemptNumber, End, Event, Fence, Incarnation, State, Verdict, WorkerId, attempt};
-    use crate::time::Mono;
+    use crate::time::{Mono, Wall};
 
     const CURRENT: Attempt = Attempt {
         fence: Fence(1),
         number: AttemptNumber::FIRST,
         worker: WorkerId(1),
         incarnation: Incarnation(1),
+        assigned_at: Wall(0),
         state: attempt::State::Running,
     };
 

@@ -17,6 +17,11 @@ impl ContentHash {
         ContentHash(*blake3::hash(canonical.as_bytes()).as_bytes())
     }
 
+    /// The hash with these stored bytes.
+    pub const fn from_bytes(bytes: [u8; 32]) -> ContentHash {
+        ContentHash(bytes)
+    }
+
     /// The bytes that are stored.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0

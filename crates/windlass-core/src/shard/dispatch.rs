@@ -119,6 +119,7 @@ impl Shard {
             number: job.number,
             worker: life.worker,
             incarnation: life.incarnation,
+            assigned_at: now.wall,
             state: attempt::State::Assigned,
         };
         let Ok(state) = job::transition(job.state, job::Event::Assigned(current)) else { return false };

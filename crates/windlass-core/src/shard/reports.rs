@@ -127,7 +127,7 @@ impl Shard {
             incarnation: before.incarnation,
             state: attempt_state,
             reason,
-            assigned_at: now.wall,
+            assigned_at: before.assigned_at,
             finished_at: Some(now.wall),
             outputs: outputs.clone(),
             permit: None,
@@ -265,6 +265,7 @@ pub(super) fn after_load(
                 number: newest.number,
                 worker: newest.worker,
                 incarnation: newest.incarnation,
+                assigned_at: newest.assigned_at,
                 state: attempt::State::Assigned,
             });
         }

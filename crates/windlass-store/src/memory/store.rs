@@ -1,0 +1,145 @@
+//! The model behind the async trait.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use windlass_core::rows::{AttemptRow, JobRow, Key, KeyRow};
+use windlass_model::{AttemptNumber, Epoch, JobNumber, Name, OwnerId, RunId, ShardCount, ShardId};
+
+use super::{Fate, Model};
+use crate::commit::{Batch, Outcome};
+use crate::contract::Store;
+use crate::fault::Unavailable;
+use crate::globals::{GlobalKey, Revision, SetGlobalError};
+use crate::leases::{Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
+use crate::opening::{Identity, StoreId};
+use crate::reads::{Cursor, Filter, FoundRun, Page};
+use crate::retention::{RetainError, Retention, Swept};
+use crate::shards::{ClaimError, Claimed, LoadError, Loaded, ReleaseError};
+use crate::versions::{NewVersion, PutVersionError, VersionRow};
+
+/// A store in memory, gone with its process. Cheap to clone: clones are the same store.
+#[derive(Clone, Debug)]
+pub struct MemoryStore {
+    model: Arc<Mutex<Model>>,
+}
+
+impl MemoryStore {
+    /// A new store.
+    pub fn new(id: StoreId, shards: ShardCount) -> MemoryStore {
+        MemoryStore { model: Arc::new(Mutex::new(Model::new(id, shards))) }
+    }
+
+    /// The model itself, for what the trait cannot ask: a fate, a late landing.
+    pub fn model(&self) -> MutexGuard<'_, Model> {
+        // A panic of another holder leaves no half-done change: a commit takes back what it refuses.
+        self.model.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for MemoryStore {
+    fn identity(&self) -> Identity {
+        self.model().identity()
+    }
+
+    async fn register(
+        &self,
+        owner: OwnerId,
+        name: &Name,
+        seen: Option<Sighting>,
+    ) -> Result<Counter, RegisterError> {
+        self.model().register(owner, name, seen)
+    }
+
+    async fn renew(&self, owner: OwnerId, applied: Revision) -> Result<Renewed, RenewError> {
+        self.model().renew(owner, applied)
+    }
+
+    async fn leases(&self) -> Result<Vec<Lease>, Unavailable> {
+        Ok(self.model().leases())
+    }
+
+    async fn leave(&self, seen: Sighting) -> Result<(), LeaveError> {
+        self.model().leave(seen)
+    }
+
+    async fn set_global(
+        &self,
+        key: &GlobalKey,
+        seen: Revision,
+        value: Option<Arc<str>>,
+    ) -> Result<Revision, SetGlobalError> {
+        self.model().set_global(key, seen, value)
+    }
+
+    async fn claim(
+        &self,
+        shard: ShardId,
+        claimer: OwnerId,
+        seen: Option<Sighting>,
+    ) -> Result<Claimed, ClaimError> {
+        self.model().claim(shard, claimer, seen)
+    }
+
+    async fn release(&self, shard: ShardId, owner: OwnerId, epoch: Epoch) -> Result<(), ReleaseError> {
+        self.model().release(shard, owner, epoch)
+    }
+
+    async fn load(&self, shard: ShardId, epoch: Epoch) -> Result<Loaded, LoadError> {
+        self.model().load(shard, epoch)
+    }
+
+    async fn commit(&self, batches: Vec<Batch>) -> Outcome {
+        self.model().commit(batches, Fate::Normal)
+    }
+
+    async fn retain(&self, shard: ShardId, epoch: Epoch, what: Retention) -> Result<Swept, RetainError> {
+        self.model().retain(shard, epoch, what)
+    }
+
+    async fn run(&self, id: RunId) -> Result<Option<FoundRun>, Unavailable> {
+        Ok(self.model().run(id))
+    }
+
+    async fn runs(&self, filter: &Filter, after: Option<Cursor>, limit: usize) -> Result<Page, Unavailable> {
+        Ok(self.model().runs(filter, after, limit))
+    }
+
+    async fn jobs(
+        &self,
+        run: RunId,
+        after: Option<JobNumber>,
+        limit: usize,
+    ) -> Result<Vec<JobRow>, Unavailable> {
+        Ok(self.model().jobs(run, after, limit))
+    }
+
+    async fn attempts(
+        &self,
+        run: RunId,
+        after: Option<(JobNumber, AttemptNumber)>,
+        limit: usize,
+    ) -> Result<Vec<AttemptRow>, Unavailable> {
+        Ok(self.model().attempts(run, after, limit))
+    }
+
+    async fn key(&self, shard: ShardId, key: &Key) -> Result<Option<KeyRow>, Unavailable> {
+        Ok(self.model().key(shard, key))
+    }
+
+    async fn put_version(&self, new: &NewVersion) -> Result<u32, PutVersionError> {
+        self.model().put_version(new)
+    }
+
+    async fn version(&self, workflow: &Name, number: u32) -> Result<Option<VersionRow>, Unavailable> {
+        Ok(self.model().version(workflow, number))
+    }
+
+    async fn versions(
+        &self,
+        workflow: &Name,
+        below: Option<u32>,
+        limit: usize,
+    ) -> Result<Vec<VersionRow>, Unavailable> {
+        Ok(self.model().versions(workflow, below, limit))
+    }
+}

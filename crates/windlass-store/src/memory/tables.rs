@@ -1,0 +1,157 @@
+//! The rows, and the few indexes that the questions need.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use windlass_core::rows::{
+    AttemptRow, FiringRow, JobRow, Key, KeyRow, RunRow, ScheduleRow, Trigger, WorkflowRow,
+};
+use windlass_core::shard::pools::Ask;
+use windlass_core::time::Wall;
+use windlass_model::{AttemptNumber, JobId, JobNumber, Name, RunId, ShardId};
+
+use crate::commit::Origin;
+use crate::reads::is_over;
+use crate::shards::LoadedWorkflow;
+
+/// A schedule: its home, its workflow, and what identifies it there.
+pub(super) type ScheduleKey = (ShardId, Name, Arc<str>);
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tables {
+    pub(super) runs: BTreeMap<RunId, Arc<RunRow>>,
+    pub(super) origins: BTreeMap<RunId, Arc<Origin>>,
+    pub(super) jobs: BTreeMap<JobId, JobRow>,
+    pub(super) attempts: BTreeMap<(JobId, AttemptNumber), AttemptRow>,
+    pub(super) keys: BTreeMap<(ShardId, Key), KeyRow>,
+    pub(super) workflows: BTreeMap<(ShardId, Name), WorkflowRow>,
+    pub(super) schedules: BTreeMap<ScheduleKey, ScheduleRow>,
+    pub(super) firings: BTreeMap<(ScheduleKey, Wall), FiringRow>,
+    pub(super) pools: BTreeMap<(ShardId, Name), u32>,
+    pub(super) permits: BTreeMap<(ShardId, Name, JobId), Ask>,
+    /// The runs that are not over.
+    open: BTreeSet<(ShardId, RunId)>,
+    /// The keys of each run.
+    keys_of: BTreeSet<(RunId, Key)>,
+    /// The runs of sub-workflows by the runs that call them.
+    children: BTreeSet<(RunId, RunId)>,
+}
+
+impl Tables {
+    /// Writes or removes a run; the one before.
+    pub(super) fn set_run(&mut self, id: RunId, row: Option<Arc<RunRow>>) -> Option<Arc<RunRow>> {
+        let place = (id.shard(), id);
+        match &row {
+            Some(row) if !is_over(row) => self.open.insert(place),
+            Some(_) | None => self.open.remove(&place),
+        };
+        let parent = |row: &Arc<RunRow>| match row.trigger {
+            Trigger::Parent(job) => Some(job.run),
+            Trigger::Call | Trigger::Rerun(_) | Trigger::Schedule(..) => None,
+        };
+        if let Some(parent) = row.as_ref().and_then(parent) {
+            self.children.insert((parent, id));
+        }
+        let removed = row.is_none();
+        let before = set(&mut self.runs, id, row);
+        if removed && let Some(parent) = before.as_ref().and_then(parent) {
+            self.children.remove(&(parent, id));
+        }
+        before
+    }
+
+    /// Writes or removes a key; the one before.
+    pub(super) fn set_key(&mut self, place: (ShardId, Key), row: Option<KeyRow>) -> Option<KeyRow> {
+        if let Some(before) = self.keys.get(&place) {
+            self.keys_of.remove(&(before.run, place.1.clone()));
+        }
+        if let Some(row) = &row {
+            self.keys_of.insert((row.run, place.1.clone()));
+        }
+        set(&mut self.keys, place, row)
+    }
+
+    pub(super) fn open_runs(&self, shard: ShardId) -> impl Iterator<Item = &Arc<RunRow>> {
+        self.open.range((shard, LOWEST)..=(shard, HIGHEST)).filter_map(|(_, id)| self.runs.get(id))
+    }
+
+    pub(super) fn open_keys(&self, shard: ShardId) -> impl Iterator<Item = &KeyRow> {
+        self.open_runs(shard).flat_map(move |run| self.keys_of_run(run.id).into_iter())
+    }
+
+    pub(super) fn keys_of_run(&self, run: RunId) -> Vec<&KeyRow> {
+        let lowest = Key { principal: "".into(), key: "".into() };
+        let own = self.keys_of.range((run, lowest)..).take_while(|(of, _)| *of == run);
+        own.filter_map(|(of, key)| self.keys.get(&(of.shard(), key.clone()))).collect()
+    }
+
+    pub(super) fn jobs_of(&self, run: RunId) -> impl Iterator<Item = &JobRow> {
+        self.jobs.range(jobs(run)).map(|(_, row)| row)
+    }
+
+    pub(super) fn attempts_of(&self, run: RunId) -> impl Iterator<Item = &AttemptRow> {
+        let (first, last) = jobs(run).into_inner();
+        self.attempts.range((first, AttemptNumber(0))..=(last, AttemptNumber(u32::MAX))).map(|(_, row)| row)
+    }
+
+    /// The workflows whose home a shard is, with their schedules and the newest row of each ledger.
+    pub(super) fn workflows_of(&self, shard: ShardId) -> Vec<LoadedWorkflow> {
+        let newest = |key: &ScheduleKey| {
+            let rows = self.firings.range((key.clone(), Wall(i64::MIN))..=(key.clone(), Wall(i64::MAX)));
+            rows.last().map(|(_, row)| row.clone())
+        };
+        let schedules = |name: &Name| {
+            let own = self.schedules.iter().filter(|(key, _)| key.0 == shard && key.1 == *name);
+            own.map(|(key, row)| (row.clone(), newest(key))).collect()
+        };
+        let own = self.workflows.iter().filter(|((home, _), _)| *home == shard);
+        own.map(|((_, name), row)| LoadedWorkflow { row: row.clone(), schedules: schedules(name) }).collect()
+    }
+
+    /// The pools whose home a shard is, with their limits and permits.
+    pub(super) fn pools_of(&self, shard: ShardId) -> Vec<(Name, u32, Vec<Ask>)> {
+        let permits = |name: &Name| {
+            let own = self.permits.iter().filter(|((home, pool, _), _)| *home == shard && pool == name);
+            own.map(|(_, ask)| *ask).collect()
+        };
+        let own = self.pools.iter().filter(|((home, _), _)| *home == shard);
+        own.map(|((_, name), limit)| (name.clone(), *limit, permits(name))).collect()
+    }
+
+    pub(super) fn children_of(&self, run: RunId) -> impl Iterator<Item = RunId> {
+        self.children.range((run, LOWEST)..=(run, HIGHEST)).map(|(_, child)| *child)
+    }
+
+    /// What a run is a run of: that of the run above it which nobody else started.
+    pub(super) fn origin(&self, run: &RunRow) -> Arc<Origin> {
+        let mut top = run;
+        while let Trigger::Parent(job) = top.trigger
+            && let Some(parent) = self.runs.get(&job.run)
+        {
+            top = parent;
+        }
+        self.origins.get(&top.id).cloned().unwrap_or_default()
+    }
+}
+
+/// Writes or removes an entry; the one before.
+pub(super) fn set<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: Option<V>) -> Option<V> {
+    match value {
+        Some(value) => map.insert(key, value),
+        None => map.remove(&key),
+    }
+}
+
+/// The jobs of a run.
+pub(super) fn jobs(run: RunId) -> std::ops::RangeInclusive<JobId> {
+    JobId { run, number: JobNumber(0) }..=JobId { run, number: JobNumber(u32::MAX) }
+}
+
+const LOWEST: RunId = match RunId::from_u64(0) {
+    Some(id) => id,
+    None => unreachable!(), // Zero is below 2^63.
+};
+const HIGHEST: RunId = match RunId::from_u64(u64::MAX >> 1) {
+    Some(id) => id,
+    None => unreachable!(), // 2^63 - 1 is below 2^63.
+};
