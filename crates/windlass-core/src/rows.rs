@@ -140,6 +140,13 @@ pub struct JobRow {
     pub reopened_after: Option<AttemptNumber>,
 }
 
+impl JobRow {
+    /// A job that is there for this reason since then, with nothing put out and never reopened.
+    pub fn new(job: JobId, state: job::State, reason: impl Into<Arc<str>>, at: Wall) -> JobRow {
+        JobRow { job, state, reason: reason.into(), at, outputs: None, reopened_after: None }
+    }
+}
+
 /// A creating call that was answered, so that its repeat gets the same answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRow {

@@ -97,15 +97,7 @@ impl Shard {
                 if let Ok(state) = job::transition(job.state, job::Event::CannotBegin) {
                     job.state = state;
                 }
-                let (state, reason) = (job.state, problem.into());
-                out.changes.push(Change::Job(JobRow {
-                    job: id,
-                    state,
-                    reason,
-                    at: now.wall,
-                    outputs: None,
-                    reopened_after: None,
-                }));
+                out.changes.push(Change::Job(JobRow::new(id, job.state, problem, now.wall)));
                 give_back(task, permit, out);
                 self.job_ended(now, run, place, out);
                 return false;

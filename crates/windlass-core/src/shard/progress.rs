@@ -22,6 +22,8 @@ use crate::{job, run};
 
 /// The most jobs of one task.
 const MAX_JOBS: u64 = 1_000_000;
+/// Why a job was stopped that had not been told so by itself.
+const REST_ENDED: &str = "the rest of the run was ended";
 /// What a switch puts out: the tasks it lets go on.
 const TAKEN: &str = "taken";
 
@@ -119,15 +121,7 @@ impl Shard {
         jobs.again.remove(&place.item);
         jobs.begun.insert(place.item, Job::new(job::State::Held));
         // Stored, so that after a load its wait goes on and its sub-workflow is not run twice.
-        let (state, at) = (job::State::Held, now.wall);
-        out.changes.push(Change::Job(JobRow {
-            job: id,
-            state,
-            reason: "".into(),
-            at,
-            outputs: None,
-            reopened_after: None,
-        }));
+        out.changes.push(Change::Job(JobRow::new(id, job::State::Held, "", now.wall)));
         let value = jobs.item(place.item);
         let scope = RunScope { run, item: value.map(|value| (place.item, value)) };
         let begun: Result<Option<Values>, String> = match &task.work {
@@ -182,15 +176,8 @@ impl Shard {
         let Ok(state) = job::transition(job.state, job::Event::HoldOver { success }) else { return };
         job.state = state;
         let outputs = jobs.outputs.get(place.item as usize).cloned().flatten();
-        let row = JobRow {
-            job: JobId { run: id, number },
-            state,
-            reason: reason.into(),
-            at: now.wall,
-            outputs,
-            reopened_after: None,
-        };
-        out.changes.push(Change::Job(row));
+        let row = JobRow::new(JobId { run: id, number }, state, reason, now.wall);
+        out.changes.push(Change::Job(JobRow { outputs, ..row }));
         self.job_ended(now, run, place, out);
     }
 
@@ -300,14 +287,7 @@ impl Shard {
         let Ok(state) = job::transition(job::State::Waiting, event) else { return };
         let job::State::Ended(end) = state else { return };
         let job = JobId { run: run.row.id, number: JobNumber(task.0) };
-        out.changes.push(Change::Job(JobRow {
-            job,
-            state,
-            reason,
-            at: now.wall,
-            outputs: None,
-            reopened_after: None,
-        }));
+        out.changes.push(Change::Job(JobRow::new(job, state, reason, now.wall)));
         self.finish_unbegun(now, run, task, end, out);
     }
 
@@ -367,15 +347,7 @@ impl Shard {
             // One row under the task's own number speaks for all of them.
             let (job, state) =
                 (JobId { run: id, number: JobNumber(task.0) }, job::State::Ended(job::End::Stopped));
-            let reason = "the rest of the run was ended".into();
-            out.changes.push(Change::Job(JobRow {
-                job,
-                state,
-                reason,
-                at: now.wall,
-                outputs: None,
-                reopened_after: None,
-            }));
+            out.changes.push(Change::Job(JobRow::new(job, state, REST_ENDED, now.wall)));
         }
         let mut held = Vec::new();
         for (item, job) in &mut jobs.begun {
@@ -402,17 +374,8 @@ impl Shard {
                         job.state = state;
                         jobs.ended += 1;
                         jobs.stopped += 1;
-                        let (job, reason) =
-                            (JobId { run: id, number }, "the rest of the run was ended".into());
-                        let at = now.wall;
-                        out.changes.push(Change::Job(JobRow {
-                            job,
-                            state,
-                            reason,
-                            at,
-                            outputs: None,
-                            reopened_after: None,
-                        }));
+                        let job = JobId { run: id, number };
+                        out.changes.push(Change::Job(JobRow::new(job, state, REST_ENDED, now.wall)));
                     }
                 }
                 job::State::Ended(_) => {}
@@ -454,7 +417,7 @@ fn start(run: &OpenRun, index: TaskIndex, task: &Task) -> Start {
         return skip(false, "it takes no part in this run".into());
     }
     if run.row.ending && ends_with_the_rest(run, index) {
-        return skip(true, "the rest of the run was ended".into());
+        return skip(true, REST_ENDED.into());
     }
     let dependencies = run.definition.graph.dependencies(index);
     let mut failed: Option<&TaskId> = None;

@@ -134,15 +134,7 @@ impl Shard {
         jobs.again.remove(&place.item);
         uncount(jobs, before);
         jobs.ended += 1;
-        let reason = format!("forced by {by}").into();
-        out.changes.push(Change::Job(JobRow {
-            job: id,
-            state,
-            reason,
-            at: now.wall,
-            outputs: None,
-            reopened_after: None,
-        }));
+        out.changes.push(Change::Job(JobRow::new(id, state, format!("forced by {by}"), now.wall)));
         Ok(place.task)
     }
 
@@ -241,15 +233,8 @@ fn try_again(
     let (state, reopened_after) = (job.state, Some(job.number));
     uncount(jobs, before);
     jobs.again.insert(item);
-    let reason = format!("tried again by {by}").into();
-    out.changes.push(Change::Job(JobRow {
-        job: id,
-        state,
-        reason,
-        at: now.wall,
-        outputs: None,
-        reopened_after,
-    }));
+    let row = JobRow::new(id, state, format!("tried again by {by}"), now.wall);
+    out.changes.push(Change::Job(JobRow { reopened_after, ..row }));
     Ok(())
 }
 
@@ -301,8 +286,8 @@ fn wait_once_more(now: Now, run: &mut OpenRun, task: TaskIndex, by: &str, out: &
         expansion.closed = true;
     }
     let job = JobId { run: run.row.id, number: JobNumber(task.0) };
-    let (state, reason) = (job::State::Waiting, format!("reopened by {by}").into());
-    out.changes.push(Change::Job(JobRow { job, state, reason, at: now.wall, outputs: None, reopened_after }));
+    let row = JobRow::new(job, job::State::Waiting, format!("reopened by {by}"), now.wall);
+    out.changes.push(Change::Job(JobRow { reopened_after, ..row }));
 }
 
 /// Counts everything that is derived from the tasks anew.

@@ -144,15 +144,7 @@ impl Shard {
             job::State::Ended(job::End::Success) => jobs.keep_outputs(place.item, outputs),
             job::State::Ended(job::End::Stopped) => {
                 // How the attempt ended does not say that the job was stopped.
-                let (job, reason, at) = (id, "stopped".into(), now.wall);
-                out.changes.push(Change::Job(JobRow {
-                    job,
-                    state,
-                    reason,
-                    at,
-                    outputs: None,
-                    reopened_after: None,
-                }));
+                out.changes.push(Change::Job(JobRow::new(id, state, "stopped", now.wall)));
             }
             job::State::Ended(_) | job::State::Waiting | job::State::Running(_) | job::State::Held => {}
         }
