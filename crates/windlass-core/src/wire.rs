@@ -10,8 +10,9 @@
 //! harmless then. Two rules of owners make that cheap for workers to see:
 //!
 //! - an assignment that is sent again in the same epoch names the same grant;
-//! - an attempt that a worker does not know, and that is to be sent to it again by a new owner, needs a
-//!   grant like any other: it counts in that owner's demand.
+//! - after adoption, a new owner sends again only what its load found assigned and the worker does not know; what
+//!   it has assigned itself may still be under way. Such an attempt needs a grant like any other: it counts in
+//!   that owner's demand.
 
 use std::sync::Arc;
 

@@ -91,8 +91,9 @@ impl Worker {
         let Some(result) = self.results.remove(&attempt) else { return };
         self.timers.set(Timer::Result(attempt), Some(result.due), None);
         out.journal.push(Record { incarnation, attempt, entry: Entry::Settled });
-        if !result.came {
-            // By then no grant that its assignment could have come on is good any more.
+        if !result.came || result.report == Report::GivenBack {
+            // It may still come, for the first time or on another grant of a new owner, and was said not to run.
+            // By then no grant that it could come on is good any more.
             let until = now.mono.after(grants::LIFE).after(grants::LATE);
             let before = self.barred.insert(attempt, until);
             self.timers.set(Timer::Barred(attempt), before, Some(until));

@@ -114,7 +114,8 @@ struct Truth {
     /// The life each attempt was given to, and the assignment.
     assigned: BTreeMap<AttemptId, (Incarnation, Assignment)>,
     committed: BTreeMap<AttemptId, Report>,
-    /// What was sent again in this epoch.
+    /// What was sent in this epoch. Only what the load found assigned is sent again after adoption: what this
+    /// owner assigned itself may still be under way.
     again: BTreeSet<AttemptId>,
 }
 
@@ -240,6 +241,7 @@ impl Player {
                 };
                 let truth = self.truths.get_mut(&shard).unwrap();
                 truth.assigned.insert(assignment.attempt, (life, assignment.clone()));
+                truth.again.insert(assignment.attempt);
                 self.send(life, shard, ToWorker::Assign(Box::new(assignment)), Some(grant));
             }
             Step::AssignUngranted(choice) => {
@@ -248,6 +250,7 @@ impl Player {
                 let life = self.life();
                 let truth = self.truths.get_mut(&SHARDS[0]).unwrap();
                 truth.assigned.insert(assignment.attempt, (life, assignment.clone()));
+                truth.again.insert(assignment.attempt);
                 let grant = (choice % 2 == 0).then_some(GrantId(u64::from(choice) + 1_000));
                 self.send(life, SHARDS[0], ToWorker::Assign(Box::new(assignment)), grant);
             }
