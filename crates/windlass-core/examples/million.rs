@@ -6,17 +6,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use windlass_core::requirement::Capability;
+use windlass_core::requirement::{Capability, Requirement};
 use windlass_core::rows::{Key, Selection, Values};
 use windlass_core::shard::Shard;
 use windlass_core::shard::input::{
-    CallId, CreateRun, Decision, Input, Message, Report, ToWorker, WorkerLife,
+    CallId, CreateRun, Decision, Input, Message, Offer, Report, ToWorker, WorkerLife,
 };
 use windlass_core::time::{Mono, Now, Wall};
+use windlass_core::wire::GrantId;
 use windlass_model::{Incarnation, ShardId, WorkerId};
 
 /// Slots offered, and results reported, in one batch.
-const BATCH: u32 = 1_000;
+const BATCH: u64 = 1_000;
 
 fn main() {
     let jobs: u64 = std::env::args().nth(1).map_or(1_000_000, |jobs| jobs.parse().expect("a number"));
@@ -26,7 +27,7 @@ fn main() {
     let now = Now { mono: Mono(0), wall: Wall(1_780_000_000_000) };
     let mut shard = Shard::new(ShardId::LEADER, None);
     let mut out = Decision::default();
-    let capability = Capability { slots: BATCH, ..Capability::default() };
+    let capability = Capability { slots: BATCH as u32, ..Capability::default() };
     shard.handle(now, Input::WorkerSeen(life, Arc::new(capability)), &mut out);
 
     let before = resident_kib();
@@ -36,6 +37,7 @@ fn main() {
         definition,
         version: None,
         pinned: Arc::default(),
+        origin: Arc::default(),
         params: Arc::new(Values::new()),
         logical_time: now.wall,
         run_at: None,
@@ -45,20 +47,25 @@ fn main() {
     shard.handle(now, Input::Create(CallId(1), Box::new(wanted)), &mut out);
     let waiting = (resident_kib() - before) * 1024 / jobs.max(1);
 
+    let class = Arc::new(Requirement::default());
     let start = Instant::now();
     let (mut done, mut changes) = (0, 0);
     while done < jobs {
         out.changes.clear();
         out.messages.clear();
-        shard.handle(now, Input::Offer(life, BATCH), &mut out);
+        let grants = (0..BATCH).map(GrantId).collect();
+        let offer = Offer { life, class: Arc::clone(&class), grants, before: None };
+        shard.handle(now, Input::Offer(offer), &mut out);
         let assigned: Vec<_> = out
             .messages
             .drain(..)
             .filter_map(|message| match message {
                 Message::Worker(_, ToWorker::Assign(assignment)) => Some(assignment.attempt),
-                Message::Worker(..) | Message::Answer(..) | Message::ToPool(..) | Message::FromPool(..) => {
-                    None
-                }
+                Message::Worker(..)
+                | Message::Unused(_)
+                | Message::Answer(..)
+                | Message::ToPool(..)
+                | Message::FromPool(..) => None,
             })
             .collect();
         changes += out.changes.len();

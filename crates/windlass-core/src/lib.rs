@@ -10,6 +10,7 @@ pub mod attempt;
 pub mod job;
 pub mod run;
 
+pub mod durable;
 pub mod rows;
 pub mod shard;
 

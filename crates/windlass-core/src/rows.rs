@@ -176,6 +176,8 @@ pub struct WorkflowRow {
     pub name: Name,
     /// The version that new runs get.
     pub version: u32,
+    /// The version in which each workflow that it may call, directly or not, is called by its scheduled runs.
+    pub pinned: Arc<BTreeMap<Name, u32>>,
     /// Whether new runs are created.
     pub enabled: bool,
     /// Who changed it last.

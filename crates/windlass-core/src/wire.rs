@@ -69,12 +69,7 @@ pub enum Body {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
     /// What the shard decided.
-    Shard {
-        /// The order.
-        what: ToWorker,
-        /// What pays for it, if it is an assignment. One without is given back.
-        grant: Option<GrantId>,
-    },
+    Shard(ToWorker),
     /// The shard has a new owner, who asks what there is.
     Adopt,
 }

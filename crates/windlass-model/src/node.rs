@@ -24,6 +24,9 @@ random_id! {
 random_id! {
     /// One process life of a worker. Attempts belong to an incarnation, so that a worker that is back
     /// under its old name before anybody noticed is still told apart, without comparing clocks.
+    ///
+    /// Of two lives of one worker the later is the greater: its upper half counts the starts, in the worker's
+    /// data folder; the rest is random, so that two workers that were given copies of one folder differ.
     Incarnation
 }
 

@@ -1,46 +1,12 @@
 //! The one way in which anything becomes durable, and all that can come of it.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use windlass_core::rows::Change;
-use windlass_model::{Epoch, Name, RunId, ShardId};
+use windlass_model::{Epoch, ShardId};
 
 use crate::content::Reject;
 use crate::fault::{Unavailable, Unknown};
 use crate::shards::Commits;
 
-/// What one shard decided. Several shards' batches are committed together: all of them or none.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Batch {
-    /// The shard.
-    pub shard: ShardId,
-    /// The epoch in which it was decided.
-    pub epoch: Epoch,
-    /// How many commits the shard had accepted then.
-    pub commits: Commits,
-    /// What changes, in this order: of several changes of one row the last one stays. Empty is allowed:
-    /// it proves that the epoch still holds.
-    pub changes: Vec<Change>,
-    /// What the runs that it creates are runs of. Sub-workflows' runs have their ancestor's.
-    pub origins: BTreeMap<RunId, Arc<Origin>>,
-}
-
-impl Batch {
-    /// The proof that an epoch holds, and nothing else.
-    pub fn empty(shard: ShardId, epoch: Epoch, commits: Commits) -> Batch {
-        Batch { shard, epoch, commits, changes: Vec::new(), origins: BTreeMap::new() }
-    }
-}
-
-/// What a run is a run of, beyond its row: written once, with the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// The definition that came with the submission, as text; `None` if the run's row names a version.
-    pub inline: Option<Arc<str>>,
-    /// The version in which each workflow that it may call, directly or not, is called.
-    pub pinned: BTreeMap<Name, u32>,
-}
+pub use windlass_core::durable::{Batch, Origin};
 
 /// What came of a commit.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use crate::leases::{Lease, LeaveError, RegisterError, RenewError, Renewed, Sight
 use crate::opening::Identity;
 use crate::reads::{Cursor, Filter, FoundRun, Page};
 use crate::retention::{RetainError, Retention, Swept};
-use crate::shards::{ClaimError, Claimed, LoadError, Loaded, ReleaseError};
+use crate::shards::{ClaimError, Claimed, LoadError, Loaded, ReleaseError, Standing};
 use crate::versions::{NewVersion, PutVersionError, VersionRow};
 
 /// The durable truth of a cluster.
@@ -51,6 +51,9 @@ pub trait Store: Send + Sync {
 
     /// Every lease, by owner.
     fn leases(&self) -> impl Future<Output = Result<Vec<Lease>, Unavailable>> + Send;
+
+    /// Who owns each shard, in the order of shards.
+    fn standings(&self) -> impl Future<Output = Result<Vec<Standing>, Unavailable>> + Send;
 
     /// Ends a lease that stands where it was seen, and releases its shards: the goodbye of its owner, or
     /// somebody's word for a dead one. Ending what has ended is harmless.

@@ -1,6 +1,5 @@
 //! Ownership of shards, and what a new owner reads.
 
-use std::fmt;
 use std::sync::Arc;
 
 use windlass_core::rows::{AttemptRow, FiringRow, JobRow, KeyRow, RunRow, ScheduleRow, WorkflowRow};
@@ -11,39 +10,7 @@ use crate::commit::{Fenced, Origin};
 use crate::fault::{Unavailable, Unknown};
 use crate::leases::Sighting;
 
-/// Counts the commits that a shard has accepted, over all its owners. Each commit names the number it
-/// follows, so that none lands without its predecessor, and none twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Commits(pub u64);
-
-impl Commits {
-    /// Before the first.
-    pub const NONE: Commits = Commits(0);
-
-    /// After one more.
-    #[must_use]
-    pub const fn next(self) -> Commits {
-        Commits(self.0 + 1)
-    }
-}
-
-impl fmt::Display for Commits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// A shard that was claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Claimed {
-    /// The new epoch, above every one before.
-    pub epoch: Epoch,
-    /// How many commits the shard has accepted. It says whether one of unknown outcome landed; none of an
-    /// older epoch lands from now on.
-    pub commits: Commits,
-    /// The newest id it gave out.
-    pub last_run: Option<RunId>,
-}
+pub use windlass_core::durable::{Claimed, Commits, Standing};
 
 /// Everything that is open in a shard.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -42,6 +42,7 @@ impl Shard {
         row.selection = wanted.selection;
         let mut run = OpenRun::new(row, wanted.definition, wanted.pinned);
         run.bind(&wanted.params).map_err(Refusal::Params)?;
+        out.origins.insert(id, wanted.origin);
         let key = KeyRow { key: wanted.key, body: wanted.body, run: id, at: now.wall };
         self.keys.insert(key.key.clone(), key.clone());
         out.changes.push(Change::LastRun(id));

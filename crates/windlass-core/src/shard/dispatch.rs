@@ -6,7 +6,7 @@ use windlass_model::{AttemptId, AttemptNumber};
 use windlass_workflow::definition::{Task, TaskIndex};
 
 use super::Shard;
-use super::input::{Assignment, Decision, JobPlace, Message, ToPool, ToWorker, WorkerLife};
+use super::input::{Assignment, Decision, JobPlace, Message, Offer, ToPool, ToWorker, WorkerLife};
 use super::open_run::{Job, OpenRun};
 use super::payload::payload;
 use super::pools::Ask;
@@ -15,22 +15,21 @@ use super::scope::RunScope;
 use crate::order::OrderKey;
 use crate::rows::{AttemptRow, Change, JobRow};
 use crate::time::Now;
+use crate::wire::GrantId;
 use crate::{attempt, job};
 
 impl Shard {
-    /// A worker has free slots: the best jobs that fit it are assigned.
-    pub(super) fn offer(&mut self, now: Now, life: WorkerLife, mut slots: u32, out: &mut Decision) {
-        if !self.dispatching {
-            return;
-        }
-        let Some(worker) = self.workers.get(&life.worker) else { return };
-        if worker.incarnation != life.incarnation {
-            return;
-        }
-        let capability = Arc::clone(&worker.capability);
-        while slots > 0
-            && let Some((key, entry)) = self.queue.best_for(&capability)
+    /// A worker has free slots: the best jobs of the class are assigned. What is left is for somebody else.
+    pub(super) fn offer(&mut self, now: Now, mut offer: Offer, out: &mut Decision) {
+        let worker = self.workers.get(&offer.life.worker);
+        let known = worker.is_some_and(|worker| worker.incarnation == offer.life.incarnation);
+        while known
+            && self.dispatching
+            && !offer.grants.is_empty()
+            && let Some((key, entry)) = self.queue.best_of(&offer.class)
+            && offer.before.is_none_or(|before| key < before)
         {
+            let slots = offer.grants.len() as u32;
             if entry.startable == 0 {
                 // There is a slot for it: now it may ask its pool.
                 let many = slots.min(entry.askable);
@@ -40,33 +39,34 @@ impl Shard {
                 continue;
             }
             let many = slots.min(entry.startable);
-            let assigned = self.with_run(now, key.run, out, |shard, run, out| {
-                shard.assign_many(now, run, entry.task, life, many, out)
+            self.with_run(now, key.run, out, |shard, run, out| {
+                shard.assign_many(now, run, entry.task, &mut offer, many, out);
             });
-            slots -= assigned.unwrap_or(0);
+        }
+        if !offer.grants.is_empty() {
+            out.messages.push(Message::Unused(offer));
         }
     }
 
-    /// Assigns up to `many` jobs of one task; says how many took a slot.
+    /// Assigns up to `many` jobs of one task, each on one of the offered slots.
     fn assign_many(
         &mut self,
         now: Now,
         run: &mut OpenRun,
         task: TaskIndex,
-        life: WorkerLife,
+        offer: &mut Offer,
         many: u32,
         out: &mut Decision,
-    ) -> u32 {
-        let mut assigned = 0;
+    ) {
         for _ in 0..many {
             let pooled = run.definition.tasks[task.position()].pool.is_some();
             let Some(item) = run.jobs(task).and_then(|jobs| jobs.first_startable(pooled)) else { break };
-            if self.assign(now, run, JobPlace { task, item }, life, out) {
-                assigned += 1;
+            let Some(grant) = offer.grants.last().copied() else { break };
+            if self.assign(now, run, JobPlace { task, item }, (offer.life, grant), out) {
+                offer.grants.pop();
             }
         }
         self.requeue(run, task);
-        assigned
     }
 
     /// Assigns one job; `false` if its values cannot be worked out, and it failed.
@@ -75,7 +75,7 @@ impl Shard {
         now: Now,
         run: &mut OpenRun,
         place: JobPlace,
-        life: WorkerLife,
+        (life, grant): (WorkerLife, GrantId),
         out: &mut Decision,
     ) -> bool {
         let definition = Arc::clone(&run.definition);
@@ -138,6 +138,7 @@ impl Shard {
             number: current.number,
             order,
             requirement,
+            grant,
             payload,
             hold: false,
             timeout: task.timeout.map(|timeout| timeout.after),

@@ -15,10 +15,12 @@ use super::payload::Payload;
 use super::pools::Ask;
 use super::why::Reason;
 use crate::attempt::StopReason;
+use crate::durable::Origin;
 use crate::order::OrderKey;
 use crate::requirement::{Capability, Requirement};
 use crate::rows::{Change, Key, Selection, Values};
 use crate::time::{Mono, Wall};
+use crate::wire::GrantId;
 use crate::{job, run};
 
 /// Names a call that somebody waits for.
@@ -45,8 +47,8 @@ pub enum Input {
     WorkerSeen(WorkerLife, Arc<Capability>),
     /// A worker was lost: no word from it on any path.
     WorkerLost(WorkerLife),
-    /// A worker has free slots for this shard.
-    Offer(WorkerLife, u32),
+    /// A worker has free slots.
+    Offer(Offer),
     /// A worker says what became of an attempt.
     Report(WorkerLife, AttemptId, Report),
     /// Somebody stores a version of a workflow.
@@ -69,6 +71,19 @@ pub enum Input {
     Woken,
 }
 
+/// Free slots of a worker for one class of work.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// Whose.
+    pub life: WorkerLife,
+    /// For what.
+    pub class: Arc<Requirement>,
+    /// One for each slot.
+    pub grants: Vec<GrantId>,
+    /// Only work that comes before this in the order of things: somebody else has the next.
+    pub before: Option<OrderKey>,
+}
+
 /// A wanted run.
 #[derive(Clone, Debug)]
 pub struct CreateRun {
@@ -82,6 +97,8 @@ pub struct CreateRun {
     pub version: Option<u32>,
     /// Every workflow that it calls, directly or not, in the version it shall have throughout the run.
     pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
+    /// The same, as it is stored.
+    pub origin: Arc<Origin>,
     /// What it is given; defaults are filled in here.
     pub params: Arc<Values>,
     /// The time it is about.
@@ -105,6 +122,8 @@ pub struct PutWorkflow {
     pub version: u32,
     /// Every workflow that it calls, directly or not.
     pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
+    /// The same, by version.
+    pub versions: Arc<BTreeMap<Name, u32>>,
 }
 
 /// Something to be done with a run.
@@ -176,6 +195,8 @@ pub enum Report {
 pub struct Decision {
     /// To be stored, together or not at all.
     pub changes: Vec<Change>,
+    /// What the runs that they create are runs of, to be stored with them.
+    pub origins: BTreeMap<RunId, Arc<Origin>>,
     /// To be sent once that has happened.
     pub messages: Vec<Message>,
 }
@@ -187,6 +208,8 @@ pub enum Message {
     Answer(CallId, Answer),
     /// To a worker.
     Worker(WorkerLife, ToWorker),
+    /// To whoever made an offer: there is nothing for these slots.
+    Unused(Offer),
     /// To the home of a pool.
     ToPool(Name, ToPool),
     /// From the home of a pool to the shard of the job that it is about.
@@ -237,6 +260,8 @@ pub struct Assignment {
     pub order: OrderKey,
     /// What it needs of the worker.
     pub requirement: Arc<Requirement>,
+    /// The slot it takes.
+    pub grant: GrantId,
     /// What to do.
     pub payload: Payload,
     /// Whether it keeps its slot without starting until it is told to go, with the rest of its gang.

@@ -12,6 +12,7 @@ use crate::{attempt, job, run};
 impl Shard {
     /// Recounts everything that is derived and compares; panics with the values that disagree. For tests.
     pub fn check_invariants(&self) {
+        self.queue.check();
         let mut queued = BTreeMap::new();
         for (key, entry) in self.queue.entries() {
             queued.insert((key.run, entry.task), (entry.startable, entry.askable));

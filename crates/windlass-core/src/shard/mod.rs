@@ -117,7 +117,7 @@ impl Shard {
                 self.workers.insert(life.worker, Worker { incarnation: life.incarnation, capability });
             }
             Input::WorkerLost(life) => self.worker_lost(now, life, out),
-            Input::Offer(life, slots) => self.offer(now, life, slots, out),
+            Input::Offer(offer) => self.offer(now, offer, out),
             Input::Report(life, attempt, report) => self.report(now, life, attempt, report, out),
             Input::PutWorkflow(call, put) => self.put_workflow(now, call, *put, out),
             Input::EnableWorkflow(call, name, by, enabled) => {

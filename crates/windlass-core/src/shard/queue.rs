@@ -10,12 +10,20 @@ use std::sync::Arc;
 use windlass_workflow::definition::TaskIndex;
 
 use crate::order::OrderKey;
-use crate::requirement::{Capability, Requirement};
+use crate::requirement::Requirement;
 
 /// Ready tasks by class.
 #[derive(Debug, Default)]
 pub struct Queue {
-    classes: BTreeMap<Arc<Requirement>, BTreeMap<OrderKey, Entry>>,
+    classes: BTreeMap<Arc<Requirement>, Class>,
+}
+
+/// Ready tasks that need the same.
+#[derive(Debug, Default)]
+struct Class {
+    entries: BTreeMap<OrderKey, Entry>,
+    /// How many jobs they have that may start or ask.
+    jobs: u64,
 }
 
 /// A task with ready jobs.
@@ -29,53 +37,60 @@ pub struct Entry {
     pub askable: u32,
 }
 
+impl Entry {
+    fn jobs(&self) -> u64 {
+        u64::from(self.startable) + u64::from(self.askable)
+    }
+}
+
 impl Queue {
     /// Says how many jobs of a task may start or ask; none removes it.
     pub fn set(&mut self, requirement: &Requirement, key: OrderKey, entry: Entry) {
-        if entry.startable == 0 && entry.askable == 0 {
+        if entry.jobs() == 0 {
             return self.remove(requirement, key);
         }
-        match self.classes.get_mut(requirement) {
-            Some(class) => {
-                class.insert(key, entry);
-            }
-            None => {
-                self.classes.insert(Arc::new(requirement.clone()), [(key, entry)].into());
-            }
+        if !self.classes.contains_key(requirement) {
+            self.classes.insert(Arc::new(requirement.clone()), Class::default());
         }
+        let Some(class) = self.classes.get_mut(requirement) else { return };
+        let before = class.entries.insert(key, entry);
+        class.jobs = class.jobs + entry.jobs() - before.map_or(0, |before| before.jobs());
     }
 
     /// Takes a task out.
     pub fn remove(&mut self, requirement: &Requirement, key: OrderKey) {
         if let Some(class) = self.classes.get_mut(requirement) {
-            class.remove(&key);
-            if class.is_empty() {
+            class.jobs -= class.entries.remove(&key).map_or(0, |before| before.jobs());
+            if class.entries.is_empty() {
                 self.classes.remove(requirement);
             }
         }
     }
 
-    /// The best task that a worker of this capability could run.
-    pub fn best_for(&self, worker: &Capability) -> Option<(OrderKey, Entry)> {
-        self.classes
-            .iter()
-            .filter(|(requirement, _)| worker.fits(requirement).is_ok())
-            .filter_map(|(_, class)| class.first_key_value())
-            .min_by_key(|(key, _)| **key)
-            .map(|(key, entry)| (*key, *entry))
+    /// The best task of a class.
+    pub fn best_of(&self, class: &Requirement) -> Option<(OrderKey, Entry)> {
+        let (key, entry) = self.classes.get(class)?.entries.first_key_value()?;
+        Some((*key, *entry))
     }
 
     /// For each class: what it needs, its best key, and how many jobs may start.
     pub fn demand(&self) -> impl Iterator<Item = (Arc<Requirement>, OrderKey, u64)> {
         self.classes.iter().filter_map(|(requirement, class)| {
-            let (best, _) = class.first_key_value()?;
-            let count = class.values().map(|entry| u64::from(entry.startable + entry.askable)).sum();
-            Some((Arc::clone(requirement), *best, count))
+            let (best, _) = class.entries.first_key_value()?;
+            Some((Arc::clone(requirement), *best, class.jobs))
         })
     }
 
     /// Every entry, for checks.
     pub fn entries(&self) -> impl Iterator<Item = (OrderKey, Entry)> {
-        self.classes.values().flat_map(|class| class.iter().map(|(key, entry)| (*key, *entry)))
+        self.classes.values().flat_map(|class| class.entries.iter().map(|(key, entry)| (*key, *entry)))
+    }
+
+    /// Recounts what is counted; panics if it differs. For tests.
+    pub fn check(&self) {
+        for (requirement, class) in &self.classes {
+            let jobs: u64 = class.entries.values().map(Entry::jobs).sum();
+            assert_eq!(class.jobs, jobs, "ready jobs of {requirement:?}");
+        }
     }
 }

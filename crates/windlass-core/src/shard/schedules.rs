@@ -27,6 +27,7 @@ use super::open_run::OpenRun;
 use super::scope::RunScope;
 use super::timers::Timer;
 use super::{Shard, payload};
+use crate::durable::Origin;
 use crate::rows::{Change, Firing, FiringRow, ScheduleRow, SkipCause, Trigger, WorkflowRow};
 use crate::run;
 use crate::time::{Now, Wall};
@@ -79,10 +80,11 @@ impl Shard {
         let home = self.homes.entry(name.clone()).or_default();
         let before = home.stored.take();
         let enabled = before.as_ref().is_none_or(|before| before.row.enabled);
-        let row = WorkflowRow { name: name.clone(), version: put.version, enabled, by: put.by, at: now.wall };
+        let PutWorkflow { by, version, versions, definition, pinned } = put;
+        let row = WorkflowRow { name: name.clone(), version, pinned: versions, enabled, by, at: now.wall };
         let mut known = before.map_or_else(BTreeMap::new, |before| before.schedules);
         let mut schedules = BTreeMap::new();
-        for schedule in &put.definition.schedules {
+        for schedule in &definition.schedules {
             let identity: Arc<str> = schedule.identity().into();
             let state = known.remove(&identity).unwrap_or_else(|| {
                 let row = ScheduleRow {
@@ -100,7 +102,7 @@ impl Shard {
         out.changes.extend(known.into_keys().map(|gone| Change::ScheduleGone(name.clone(), gone)));
         out.changes.push(Change::Workflow(row.clone()));
         let identities: Vec<_> = schedules.keys().cloned().collect();
-        home.stored = Some(Stored { row, definition: put.definition, pinned: put.pinned, schedules });
+        home.stored = Some(Stored { row, definition, pinned, schedules });
         for identity in identities {
             self.fire(now, &name, &identity, out);
         }
@@ -122,8 +124,8 @@ impl Shard {
         };
         let schedules: BTreeMap<_, _> = loaded.schedules.into_iter().map(state).collect();
         let identities: Vec<_> = schedules.keys().cloned().collect();
-        let stored =
-            Stored { row: loaded.row, definition: loaded.definition, pinned: loaded.pinned, schedules };
+        let StoredWorkflow { row, definition, pinned, .. } = loaded;
+        let stored = Stored { row, definition, pinned, schedules };
         self.homes.entry(name.clone()).or_default().stored = Some(stored);
         for identity in identities {
             self.fire(now, &name, &identity, out);
@@ -186,6 +188,7 @@ impl Shard {
                 definition: &definition,
                 version: stored.row.version,
                 pinned: &stored.pinned,
+                versions: &stored.row.pinned,
                 enabled: stored.row.enabled,
             };
             self.decide_dues(now, &template, schedule, state, out);
@@ -291,6 +294,8 @@ impl Shard {
     ) {
         let Some(id) = self.ids.next_id(now.wall.0) else { return };
         out.changes.push(Change::LastRun(id));
+        let origin = Origin { inline: None, pinned: template.versions.clone() };
+        out.origins.insert(id, Arc::new(origin));
         let by = "schedule".into();
         let trigger = Trigger::Schedule(Arc::clone(&state.row.schedule), due);
         let mut row = new_row(id, template.definition, now.wall, by, trigger);
@@ -333,6 +338,7 @@ struct RunTemplate<'a> {
     definition: &'a Arc<Definition>,
     version: u32,
     pinned: &'a Arc<BTreeMap<Name, Arc<Definition>>>,
+    versions: &'a BTreeMap<Name, u32>,
     enabled: bool,
 }
 

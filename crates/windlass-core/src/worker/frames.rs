@@ -48,7 +48,7 @@ impl Worker {
             return Err(Refusal::OtherShard(attempt));
         }
         // That a result is stored is true for ever, whichever life it was of.
-        if let Order::Shard { what: ToWorker::Settled(attempt), .. } = order {
+        if let Order::Shard(ToWorker::Settled(attempt)) = order {
             self.settle(now, incarnation, attempt, out);
             return Ok(());
         }
@@ -57,13 +57,11 @@ impl Worker {
             return Err(Refusal::OtherIncarnation { current });
         }
         match order {
-            Order::Shard { what: ToWorker::Assign(assignment), grant } => {
-                self.assigned(now, *assignment, grant, out);
-            }
-            Order::Shard { what: ToWorker::Kill(attempt, why), .. } => self.kill(now, attempt, why, out),
-            Order::Shard { what: ToWorker::Recall(attempt), .. } => self.recall(now, attempt, out),
-            Order::Shard { what: ToWorker::Go(attempt), .. } => self.go(now, attempt, out),
-            Order::Shard { what: ToWorker::Settled(_), .. } => {}
+            Order::Shard(ToWorker::Assign(assignment)) => self.assigned(now, *assignment, out),
+            Order::Shard(ToWorker::Kill(attempt, why)) => self.kill(now, attempt, why, out),
+            Order::Shard(ToWorker::Recall(attempt)) => self.recall(now, attempt, out),
+            Order::Shard(ToWorker::Go(attempt)) => self.go(now, attempt, out),
+            Order::Shard(ToWorker::Settled(_)) => {}
             Order::Adopt => {
                 let inventory = self.inventory(shard, epoch);
                 out.effects.push(Effect::Send(FromWorker::Inventory(inventory)));
@@ -99,15 +97,13 @@ impl Worker {
 /// The attempt that an order is about.
 fn about(order: &Order) -> Option<AttemptId> {
     match order {
-        Order::Shard { what: ToWorker::Assign(assignment), .. } => Some(assignment.attempt),
-        Order::Shard {
-            what:
-                ToWorker::Kill(attempt, _)
-                | ToWorker::Recall(attempt)
-                | ToWorker::Settled(attempt)
-                | ToWorker::Go(attempt),
-            ..
-        } => Some(*attempt),
+        Order::Shard(ToWorker::Assign(assignment)) => Some(assignment.attempt),
+        Order::Shard(
+            ToWorker::Kill(attempt, _)
+            | ToWorker::Recall(attempt)
+            | ToWorker::Settled(attempt)
+            | ToWorker::Go(attempt),
+        ) => Some(*attempt),
         Order::Adopt => None,
     }
 }

@@ -12,22 +12,15 @@ use crate::order::OrderKey;
 use crate::requirement::Requirement;
 use crate::shard::input::{Assignment, Report};
 use crate::time::Now;
-use crate::wire::GrantId;
 
 impl Worker {
     /// An attempt was assigned. A repeat changes nothing; what does not fit any more is given back.
     ///
     /// Invariant: a grant is good for one assignment, also if that is refused. So an assignment that
     /// arrives again after its attempt was forgotten finds its grant used, and starts nothing.
-    pub(super) fn assigned(
-        &mut self,
-        now: Now,
-        assignment: Assignment,
-        grant: Option<GrantId>,
-        out: &mut Decision,
-    ) {
+    pub(super) fn assigned(&mut self, now: Now, assignment: Assignment, out: &mut Decision) {
         let attempt = assignment.attempt;
-        let granted = grant.is_some_and(|grant| self.use_grant(grant));
+        let granted = self.use_grant(assignment.grant);
         if self.live.contains_key(&attempt) || self.say_result_again(attempt, out) {
             return;
         }

@@ -82,7 +82,7 @@ fn a_late_result_of_an_old_attempt_changes_nothing() {
     let (old_life, old) = world.held.remove(0);
     world.input(Input::WorkerLost(old_life));
     world.worker(life(2), Capability { slots: 1, ..Capability::default() });
-    world.input(Input::Offer(life(2), 1));
+    world.offer_to(life(2), 1);
     assert_eq!(world.held[0].1.number.0, 2, "a lost attempt has a number");
     world.input(Input::Report(old_life, old.attempt, ok()));
     assert_eq!(world.state(run), Run::Running, "the late result is not believed");

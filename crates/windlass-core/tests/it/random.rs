@@ -124,7 +124,7 @@ impl Player {
             }
             Step::Offer(worker, slots) => {
                 let life = self.life(worker);
-                self.world.input(Input::Offer(life, u32::from(slots)));
+                self.world.offer_to(life, u32::from(slots));
             }
             Step::Start(choice) => {
                 if let Some(place) = place(choice) {
@@ -245,9 +245,9 @@ impl Player {
             let life = self.life(1);
             self.world.obey();
             self.world.deliver();
-            self.world.input(Input::Offer(life, 4));
+            self.world.offer_to(life, 4);
             self.world.deliver();
-            self.world.input(Input::Offer(life, 4));
+            self.world.offer_to(life, 4);
             while !self.world.held.is_empty() {
                 self.world.succeed(0);
             }

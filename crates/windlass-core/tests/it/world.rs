@@ -11,14 +11,15 @@ use windlass_core::rows::{
 };
 use windlass_core::run;
 use windlass_core::shard::input::{
-    Answer, Assignment, CallId, Command, Control, CreateRun, Decision, Input, Message, PutWorkflow, Report,
-    ToWorker, WorkerLife,
+    Answer, Assignment, CallId, Command, Control, CreateRun, Decision, Input, Message, Offer, PutWorkflow,
+    Report, ToWorker, WorkerLife,
 };
 use windlass_core::shard::load::{Rows, StoredRun};
 use windlass_core::shard::pools::Ask;
 use windlass_core::shard::schedules::StoredWorkflow;
 use windlass_core::shard::{Reason, Shard};
 use windlass_core::time::{Mono, Now, Wall};
+use windlass_core::wire::GrantId;
 use windlass_model::{
     AttemptId, AttemptNumber, Duration, Epoch, Incarnation, JobId, JobNumber, Name, RunId, ShardId, WorkerId,
 };
@@ -47,6 +48,8 @@ pub struct World {
     pub started: BTreeSet<AttemptId>,
     /// Kills and recalls that no worker has acted on yet.
     pub orders: Vec<(WorkerLife, ToWorker)>,
+    /// What was left of the last offer.
+    unused: Vec<GrantId>,
     pub answers: BTreeMap<CallId, Answer>,
     pub keys: Vec<KeyRow>,
     pub last: Option<RunId>,
@@ -81,6 +84,7 @@ impl World {
             held: Vec::new(),
             started: BTreeSet::new(),
             orders: Vec::new(),
+            unused: Vec::new(),
             answers: BTreeMap::new(),
             keys: Vec::new(),
             last: None,
@@ -163,6 +167,7 @@ impl World {
                 Message::ToPool(name, message) => self.mail.push_back(Input::ToPool(name, message)),
                 Message::FromPool(name, message) => self.mail.push_back(Input::FromPool(name, message)),
                 Message::Worker(life, order) => self.orders.push((life, order)),
+                Message::Unused(offer) => self.unused = offer.grants,
             }
         }
         self.shard.check_invariants();
@@ -277,6 +282,7 @@ impl World {
             definition: Arc::clone(definition),
             version: 1,
             pinned: Arc::clone(&self.pinned),
+            versions: Arc::default(),
         };
         self.input(Input::PutWorkflow(CallId(self.calls), Box::new(put)));
     }
@@ -317,6 +323,7 @@ impl World {
             definition: Arc::clone(definition),
             version: Some(1),
             pinned: Arc::clone(&self.pinned),
+            origin: Arc::default(),
             params: Arc::new(params),
             logical_time: self.now.wall,
             run_at: None,
@@ -338,7 +345,29 @@ impl World {
 
     /// Offers slots of worker 1.
     pub fn offer(&mut self, slots: u32) {
-        self.input(Input::Offer(life(1), slots));
+        self.offer_to(life(1), slots);
+    }
+
+    /// Offers slots of a worker: the best class that fits it first, then the next.
+    pub fn offer_to(&mut self, life: WorkerLife, slots: u32) {
+        let Some((_, capability)) = self.workers.get(&life.worker).cloned() else { return };
+        let mut grants: Vec<_> = (0..u64::from(slots)).map(GrantId).collect();
+        let mut in_vain = BTreeSet::new();
+        while !grants.is_empty() {
+            let mut fitting: Vec<_> = self.shard.wants().demand;
+            fitting.retain(|(class, ..)| capability.fits(class).is_ok() && !in_vain.contains(class));
+            fitting.sort_by_key(|(_, best, _)| *best);
+            let Some((class, ..)) = fitting.first().cloned() else { return };
+            let before = fitting.get(1).map(|(_, best, _)| *best);
+            let offered = grants.len();
+            let offer =
+                Offer { life, class: Arc::clone(&class), grants: std::mem::take(&mut grants), before };
+            self.input(Input::Offer(offer));
+            grants = std::mem::take(&mut self.unused);
+            if grants.len() == offered {
+                in_vain.insert(class);
+            }
+        }
     }
 
     pub fn pass(&mut self, duration: Duration) {

@@ -113,6 +113,20 @@ pub(super) async fn only_the_owner_releases(store: &impl Store) {
     assert!(matches!(again, Err(ReleaseError::Fenced(_))), "{again:?}");
 }
 
+pub(super) async fn standings_tell_who_owns_what(store: &impl Store) {
+    let alice = own(store, ALICE, 0).await;
+    let standings = store.standings().await.expect("standings");
+    assert_eq!(standings.len(), usize::from(store.identity().shards.get()));
+    assert!(standings.is_sorted_by_key(|standing| standing.shard));
+    let first = standings[0];
+    assert_eq!((first.shard, first.epoch, first.owner), (shard(0), alice.epoch, Some(ALICE)));
+    assert!(standings[1..].iter().all(|standing| standing.owner.is_none()));
+    store.release(shard(0), ALICE, alice.epoch).await.expect("her shard");
+    let standings = store.standings().await.expect("standings");
+    assert_eq!(standings[0].owner, None);
+    assert!(standings[0].epoch > alice.epoch);
+}
+
 pub(super) async fn of_concurrent_claims_exactly_one_wins(store: &impl Store) {
     let alice = own(store, ALICE, 0).await;
     let seen = sighting(store, ALICE).await;

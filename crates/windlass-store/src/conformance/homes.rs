@@ -1,5 +1,7 @@
 //! What belongs to the home of a named thing: workflows, schedules and their ledgers, pools and permits.
 
+use std::sync::Arc;
+
 use windlass_core::rows::{Change, Firing, FiringRow, ScheduleRow, SkipCause, WorkflowRow};
 use windlass_core::shard::pools::Ask;
 use windlass_core::time::Wall;
@@ -13,6 +15,7 @@ fn workflow(version: u32) -> WorkflowRow {
     WorkflowRow {
         name: name("nightly"),
         version,
+        pinned: Arc::new([(name("part"), version + 7)].into()),
         enabled: version.is_multiple_of(2),
         by: "somebody".into(),
         at: NOON,

@@ -98,6 +98,7 @@ macro_rules! each_case {
                 an_owner_claims_its_own_again,
                 a_released_shard_is_free,
                 only_the_owner_releases,
+                standings_tell_who_owns_what,
                 of_concurrent_claims_exactly_one_wins,
                 a_load_needs_the_current_epoch,
                 a_second_load_needs_a_new_epoch,

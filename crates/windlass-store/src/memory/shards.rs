@@ -5,7 +5,7 @@ use windlass_model::{Epoch, OwnerId, ShardId};
 use super::Model;
 use crate::commit::Fenced;
 use crate::leases::Sighting;
-use crate::shards::{ClaimError, Claimed, LoadError, Loaded, LoadedRun, ReleaseError};
+use crate::shards::{ClaimError, Claimed, LoadError, Loaded, LoadedRun, ReleaseError, Standing};
 
 impl Model {
     /// See [`Store::claim`](crate::Store::claim).
@@ -29,6 +29,12 @@ impl Model {
         row.owner = Some(claimer);
         row.epoch = row.epoch.next();
         Ok(Claimed { epoch: row.epoch, commits: row.commits, last_run: row.last_run })
+    }
+
+    /// See [`Store::standings`](crate::Store::standings).
+    pub fn standings(&self) -> Vec<Standing> {
+        let rows = self.shards.iter();
+        rows.map(|(shard, row)| Standing { shard: *shard, epoch: row.epoch, owner: row.owner }).collect()
     }
 
     /// See [`Store::release`](crate::Store::release).

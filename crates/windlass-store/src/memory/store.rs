@@ -14,7 +14,7 @@ use crate::leases::{Counter, Lease, LeaveError, RegisterError, RenewError, Renew
 use crate::opening::{Identity, StoreId};
 use crate::reads::{Cursor, Filter, FoundRun, Page};
 use crate::retention::{RetainError, Retention, Swept};
-use crate::shards::{ClaimError, Claimed, LoadError, Loaded, ReleaseError};
+use crate::shards::{ClaimError, Claimed, LoadError, Loaded, ReleaseError, Standing};
 use crate::versions::{NewVersion, PutVersionError, VersionRow};
 
 /// A store in memory, gone with its process. Cheap to clone: clones are the same store.
@@ -56,6 +56,10 @@ impl Store for MemoryStore {
 
     async fn leases(&self) -> Result<Vec<Lease>, Unavailable> {
         Ok(self.model().leases())
+    }
+
+    async fn standings(&self) -> Result<Vec<Standing>, Unavailable> {
+        Ok(self.model().standings())
     }
 
     async fn leave(&self, seen: Sighting) -> Result<(), LeaveError> {

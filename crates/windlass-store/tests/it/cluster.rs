@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use windlass_core::attempt;
 use windlass_core::requirement::Capability;
-use windlass_core::rows::{AttemptRow, Change, Key, RunRow, Selection};
+use windlass_core::rows::{AttemptRow, Key, RunRow, Selection};
 use windlass_core::shard::Shard;
 use windlass_core::shard::input::{
-    Answer, Assignment, CallId, Command, Control, CreateRun, Decision, Input, Message, Report, ToWorker,
-    WorkerLife,
+    Answer, Assignment, CallId, Command, Control, CreateRun, Decision, Input, Message, Offer, Report,
+    ToWorker, WorkerLife,
 };
 use windlass_core::shard::load::{Rows, StoredRun};
 use windlass_core::time::{Mono, Now, Wall};
+use windlass_core::wire::GrantId;
 use windlass_model::{
     AttemptId, AttemptNumber, Duration, Epoch, JobId, Name, OwnerId, RunId, ShardCount, ShardId, WorkerId,
 };
@@ -58,6 +59,8 @@ pub struct Cluster {
     attempts: BTreeMap<(JobId, AttemptNumber), AttemptRow>,
     calls: u64,
     pub recoveries: u32,
+    /// What was left of the last offer.
+    unused: Vec<GrantId>,
 }
 
 impl Cluster {
@@ -81,6 +84,7 @@ impl Cluster {
             attempts: BTreeMap::new(),
             calls: 0,
             recoveries: 0,
+            unused: Vec::new(),
         }
     }
 
@@ -110,6 +114,7 @@ impl Cluster {
             definition,
             version,
             pinned: self.pinned(&origin),
+            origin: Arc::new(origin),
             params: Arc::default(),
             logical_time: self.now.wall,
             run_at: None,
@@ -117,7 +122,7 @@ impl Cluster {
             selection: Selection::All,
         };
         let call = CallId(self.calls);
-        self.decide(&Input::Create(call, Box::new(wanted)), Some(&Arc::new(origin)));
+        self.decide(&Input::Create(call, Box::new(wanted)));
         match self.answers.remove(&call) {
             Some(Answer::Created(run)) => run,
             other => panic!("{other:?}"),
@@ -135,6 +140,28 @@ impl Cluster {
         let capability = Arc::new(Capability { slots, ..Capability::default() });
         self.workers.insert(life.worker, (life, Arc::clone(&capability)));
         self.input(Input::WorkerSeen(life, capability));
+    }
+
+    /// Offers slots of a worker: the best class that fits it first, then the next.
+    pub fn offer_to(&mut self, life: WorkerLife, slots: u32) {
+        let Some((_, capability)) = self.workers.get(&life.worker).cloned() else { return };
+        let mut grants: Vec<_> = (0..u64::from(slots)).map(GrantId).collect();
+        let mut in_vain = BTreeSet::new();
+        while !grants.is_empty() {
+            let mut fitting: Vec<_> = self.shard.wants().demand;
+            fitting.retain(|(class, ..)| capability.fits(class).is_ok() && !in_vain.contains(class));
+            fitting.sort_by_key(|(_, best, _)| *best);
+            let Some((class, ..)) = fitting.first().cloned() else { return };
+            let before = fitting.get(1).map(|(_, best, _)| *best);
+            let offered = grants.len();
+            let offer =
+                Offer { life, class: Arc::clone(&class), grants: std::mem::take(&mut grants), before };
+            self.input(Input::Offer(offer));
+            grants = std::mem::take(&mut self.unused);
+            if grants.len() == offered {
+                in_vain.insert(class);
+            }
+        }
     }
 
     pub fn pass(&mut self, duration: Duration) {
@@ -173,16 +200,16 @@ impl Cluster {
 
     #[allow(clippy::needless_pass_by_value, reason = "inputs are made where they are given")]
     pub fn input(&mut self, input: Input) {
-        self.decide(&input, None);
+        self.decide(&input);
     }
 
     /// Handles an input until its decision is known to be stored, then sends what follows from it.
-    fn decide(&mut self, input: &Input, origin: Option<&Arc<Origin>>) {
+    fn decide(&mut self, input: &Input) {
         loop {
             let mut decision = Decision::default();
             self.shard.handle(self.now, input.clone(), &mut decision);
             self.shard.check_invariants();
-            if self.store(decision, origin) {
+            if self.store(decision) {
                 return;
             }
         }
@@ -190,18 +217,12 @@ impl Cluster {
 
     /// Commits a decision and sends its messages; `false` if it did not land and must be decided again. Either
     /// way the shard is as the store has it.
-    fn store(&mut self, decision: Decision, origin: Option<&Arc<Origin>>) -> bool {
-        let created = decision.changes.iter().filter_map(|change| match change {
-            Change::LastRun(id) => Some(*id),
-            _ => None,
-        });
+    fn store(&mut self, decision: Decision) -> bool {
         let batch = Batch {
             shard: SHARD,
             epoch: self.epoch,
             commits: self.commits,
-            // Of sub-workflows' runs nobody looks at it.
-            origins: origin
-                .map_or_else(Default::default, |origin| created.map(|id| (id, Arc::clone(origin))).collect()),
+            origins: decision.origins,
             changes: decision.changes,
         };
         let fate = self.fates.pop_front().unwrap_or(Fate::Normal);
@@ -284,7 +305,7 @@ impl Cluster {
         self.shard = Shard::load(self.now, SHARD, rows, &mut decision);
         self.shard.check_invariants();
         let epoch = self.epoch;
-        self.store(decision, None);
+        self.store(decision);
         if self.epoch != epoch {
             // The answer to what followed from the load was lost, and another load has taken its place.
             return;
@@ -329,6 +350,7 @@ impl Cluster {
                 Message::Worker(life, ToWorker::Assign(assignment)) => self.held.push((life, *assignment)),
                 Message::Worker(_, ToWorker::Settled(_)) => {}
                 Message::Worker(life, order) => self.orders.push((life, order)),
+                Message::Unused(offer) => self.unused = offer.grants,
                 Message::ToPool(..) | Message::FromPool(..) => panic!("no workflow here has a pool"),
             }
         }

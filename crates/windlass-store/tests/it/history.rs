@@ -112,7 +112,7 @@ impl Player {
         let place = |choice: u8| (held > 0).then(|| usize::from(choice) % held.max(1));
         match step {
             Step::Submit(inline) => self.submit(*inline),
-            Step::Offer(slots) => self.cluster.input(Input::Offer(self.life(), u32::from(*slots))),
+            Step::Offer(slots) => self.cluster.offer_to(self.life(), u32::from(*slots)),
             Step::Start(choice) => {
                 if let Some(place) = place(*choice) {
                     let (life, held) = self.cluster.held[place].clone();
@@ -192,7 +192,7 @@ impl Player {
             }
             self.cluster.obey();
             let life = self.life();
-            self.cluster.input(Input::Offer(life, 4));
+            self.cluster.offer_to(life, 4);
             while !self.cluster.held.is_empty() {
                 let done = Report::Exited { success: true, reason: "".into(), outputs: None };
                 self.cluster.report(0, done);

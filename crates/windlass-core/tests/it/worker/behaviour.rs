@@ -37,8 +37,8 @@ fn who_speaks_with_an_old_epoch_is_refused_and_a_new_one_is_believed() {
     world.demand(MASTER, key(SHARDS[0], 1), 2);
     let grants = world.grants();
     let assign = |epoch, number, grant| {
-        let what = ToWorker::Assign(Box::new(assignment(number)));
-        orders(SHARDS[0], Epoch(epoch), Order::Shard { what, grant: Some(grant) })
+        let what = ToWorker::Assign(Box::new(Assignment { grant, ..assignment(number) }));
+        orders(SHARDS[0], Epoch(epoch), Order::Shard(what))
     };
     world.frame(assign(3, 1, grants[0].1));
     assert_eq!(world.started(), [1]);
@@ -47,7 +47,7 @@ fn who_speaks_with_an_old_epoch_is_refused_and_a_new_one_is_believed() {
     world.frame(orders(
         SHARDS[0],
         Epoch(2),
-        Order::Shard { what: ToWorker::Kill(attempt(SHARDS[0], 1), StopReason::Stop), grant: None },
+        Order::Shard(ToWorker::Kill(attempt(SHARDS[0], 1), StopReason::Stop)),
     ));
     assert_eq!((world.started(), world.signals.len()), (vec![1], 0));
     world.frame(Body::Heard { sent: world.now.mono, shards: vec![(SHARDS[0], Epoch(2))] });
@@ -58,11 +58,11 @@ fn who_speaks_with_an_old_epoch_is_refused_and_a_new_one_is_believed() {
 fn a_frame_for_another_life_is_refused() {
     let mut world = World::new(1);
     world.demand(MASTER, key(SHARDS[0], 1), 1);
-    let grant = world.grants().first().map(|(_, grant)| *grant);
+    let grant = world.grants()[0].1;
     world.restart();
     world.touch();
-    let what = ToWorker::Assign(Box::new(assignment(1)));
-    let body = orders(SHARDS[0], Epoch(1), Order::Shard { what, grant });
+    let what = ToWorker::Assign(Box::new(Assignment { grant, ..assignment(1) }));
+    let body = orders(SHARDS[0], Epoch(1), Order::Shard(what));
     world.input(Input::Frame(Frame { incarnation: Incarnation(1), body }));
     assert_eq!(world.refusals(), [Refusal::OtherIncarnation { current: Incarnation(2) }]);
     assert!(world.started().is_empty() && world.worker.open() == (0, 0));
@@ -73,7 +73,7 @@ fn an_owner_speaks_only_for_its_own_shard() {
     let mut world = World::new(1);
     world.run(assignment(1));
     let what = ToWorker::Kill(attempt(SHARDS[0], 1), StopReason::Stop);
-    world.frame(orders(SHARDS[1], Epoch(9), Order::Shard { what, grant: None }));
+    world.frame(orders(SHARDS[1], Epoch(9), Order::Shard(what)));
     assert_eq!(world.refusals(), [Refusal::OtherShard(attempt(SHARDS[0], 1))]);
     assert!(world.signals.is_empty());
 }
@@ -282,7 +282,7 @@ fn a_new_owner_is_told_everything_there_is_of_its_shard() {
     assert_eq!(inventory.queued, [attempt(SHARDS[0], 4)]);
     assert_eq!(inventory.finished, [(Incarnation(1), attempt(SHARDS[0], 2), exited(true))]);
     let what = ToWorker::Recall(attempt(SHARDS[0], 4));
-    world.frame(orders(SHARDS[0], Epoch(1), Order::Shard { what, grant: None }));
+    world.frame(orders(SHARDS[0], Epoch(1), Order::Shard(what)));
     assert_eq!(world.refusals(), [Refusal::StaleEpoch { current: Epoch(2) }]);
 }
 
@@ -313,7 +313,7 @@ fn a_new_life_says_what_died_with_the_last_and_what_had_ended() {
     assert_eq!(world.worker.open(), (0, 3), "that was not about a result of this life");
     for number in 1..=3 {
         let what = ToWorker::Settled(attempt(SHARDS[0], number));
-        let body = orders(SHARDS[0], Epoch(1), Order::Shard { what, grant: None });
+        let body = orders(SHARDS[0], Epoch(1), Order::Shard(what));
         world.input(Input::Frame(Frame { incarnation: Incarnation(1), body }));
     }
     assert!(world.worker.open() == (0, 0) && world.signals.is_empty());

@@ -16,7 +16,7 @@ use windlass_core::worker::input::{Input, Signal};
 use windlass_model::quantity::Quantity;
 use windlass_model::{AttemptId, Duration, Epoch, Incarnation, Name, OwnerId, ShardId};
 
-use super::world::{SHARDS, World, assignment_in, exit, key, orders};
+use super::world::{NO_GRANT, SHARDS, World, assignment_in, exit, key, orders};
 
 /// Something that happens; numbers choose among what there is.
 #[derive(Clone, Debug)]
@@ -203,9 +203,9 @@ impl Player {
         all
     }
 
-    fn send(&mut self, incarnation: Incarnation, shard: ShardId, what: ToWorker, grant: Option<GrantId>) {
+    fn send(&mut self, incarnation: Incarnation, shard: ShardId, what: ToWorker) {
         let epoch = Epoch(self.truths[&shard].epoch);
-        let body = orders(shard, epoch, Order::Shard { what, grant });
+        let body = orders(shard, epoch, Order::Shard(what));
         self.network.push(Frame { incarnation, body });
     }
 
@@ -234,6 +234,7 @@ impl Player {
                 let assignment = Assignment {
                     order: key(shard, u32::from(number)),
                     requirement: class,
+                    grant,
                     hold,
                     timeout: timeout.then_some(Duration::from_secs(3)),
                     orphan_timeout: orphan.then_some(Duration::from_secs(4)),
@@ -242,17 +243,17 @@ impl Player {
                 let truth = self.truths.get_mut(&shard).unwrap();
                 truth.assigned.insert(assignment.attempt, (life, assignment.clone()));
                 truth.again.insert(assignment.attempt);
-                self.send(life, shard, ToWorker::Assign(Box::new(assignment)), Some(grant));
+                self.send(life, shard, ToWorker::Assign(Box::new(assignment)));
             }
             Step::AssignUngranted(choice) => {
                 self.numbers += 1;
-                let assignment = assignment_in(SHARDS[0], self.numbers);
+                let grant = if choice % 2 == 0 { GrantId(u64::from(choice) + 1_000) } else { NO_GRANT };
+                let assignment = Assignment { grant, ..assignment_in(SHARDS[0], self.numbers) };
                 let life = self.life();
                 let truth = self.truths.get_mut(&SHARDS[0]).unwrap();
                 truth.assigned.insert(assignment.attempt, (life, assignment.clone()));
                 truth.again.insert(assignment.attempt);
-                let grant = (choice % 2 == 0).then_some(GrantId(u64::from(choice) + 1_000));
-                self.send(life, SHARDS[0], ToWorker::Assign(Box::new(assignment)), grant);
+                self.send(life, SHARDS[0], ToWorker::Assign(Box::new(assignment)));
             }
             Step::Order { attempt, what } => {
                 let newest = self.attempts().len().saturating_sub(8);
@@ -264,7 +265,7 @@ impl Player {
                     1 => ToWorker::Recall(id),
                     _ => ToWorker::Go(id),
                 };
-                self.send(life, shard, what, None);
+                self.send(life, shard, what);
             }
             Step::TakeOver(shard) => {
                 let shard = SHARDS[usize::from(shard)];
@@ -371,7 +372,7 @@ impl Player {
                 let truth = self.truths.get_mut(&shard).unwrap();
                 assert_eq!(truth.assigned[&attempt].0, life.incarnation, "{attempt} is reported by its life");
                 truth.committed.entry(attempt).or_insert(report);
-                self.send(life.incarnation, shard, ToWorker::Settled(attempt), None);
+                self.send(life.incarnation, shard, ToWorker::Settled(attempt));
             }
             FromWorker::Inventory(inventory) => self.adopt(&inventory),
             FromWorker::Refused { .. } => self.refused += 1,
@@ -403,7 +404,7 @@ impl Player {
             let Some(place) = self.grants.iter().position(|(granted, ..)| *granted == life) else { return };
             let (_, grant, _) = self.grants.remove(place);
             self.sent_again += 1;
-            self.send(life, shard, ToWorker::Assign(Box::new(assignment)), Some(grant));
+            self.send(life, shard, ToWorker::Assign(Box::new(Assignment { grant, ..assignment })));
         }
     }
 
@@ -426,7 +427,7 @@ impl Player {
                 let (life, assignment) = &self.truths[&shard].assigned[&id];
                 if assignment.hold && *life == self.life() && !self.truths[&shard].committed.contains_key(&id)
                 {
-                    self.send(*life, shard, ToWorker::Recall(id), None);
+                    self.send(*life, shard, ToWorker::Recall(id));
                 }
             }
             for id in self.world.processes.clone() {

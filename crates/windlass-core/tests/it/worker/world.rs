@@ -63,6 +63,9 @@ pub fn key(shard: ShardId, number: u32) -> OrderKey {
     OrderKey { run_priority: Priority::Medium, run, task_priority: Priority::Medium, submission: number }
 }
 
+/// A grant that no worker gave.
+pub const NO_GRANT: GrantId = GrantId(u64::MAX);
+
 pub fn assignment(number: u32) -> Assignment {
     assignment_in(SHARDS[0], number)
 }
@@ -73,6 +76,7 @@ pub fn assignment_in(shard: ShardId, number: u32) -> Assignment {
         number: AttemptNumber::FIRST,
         order: key(shard, number),
         requirement: Arc::default(),
+        grant: NO_GRANT,
         payload: Payload::Noop,
         hold: false,
         timeout: None,
@@ -166,15 +170,15 @@ impl World {
                 *seen = *epoch;
                 for order in orders {
                     match order {
-                        Order::Shard { what: ToWorker::Kill(id, _), .. } if ours => {
+                        Order::Shard(ToWorker::Kill(id, _)) if ours => {
                             if !self.spawned.contains(id) {
                                 self.ended.insert(*id);
                             }
                         }
-                        Order::Shard { what: ToWorker::Settled(id), .. } => {
+                        Order::Shard(ToWorker::Settled(id)) => {
                             self.settled.insert(*id);
                         }
-                        Order::Shard { .. } | Order::Adopt => {}
+                        Order::Shard(_) | Order::Adopt => {}
                     }
                 }
             }
@@ -314,7 +318,7 @@ impl World {
             ToWorker::Kill(id, _) | ToWorker::Recall(id) | ToWorker::Settled(id) | ToWorker::Go(id) => *id,
         };
         let shard = shard.job.run.shard();
-        self.frame(orders(shard, self.epochs[&shard], Order::Shard { what, grant: None }));
+        self.frame(orders(shard, self.epochs[&shard], Order::Shard(what)));
     }
 
     pub fn kill(&mut self, number: u32) {
@@ -372,8 +376,8 @@ impl World {
 
     pub fn assign_on(&mut self, assignment: Assignment, grant: Option<GrantId>) {
         let shard = assignment.attempt.job.run.shard();
-        let what = ToWorker::Assign(Box::new(assignment));
-        self.frame(orders(shard, self.epochs[&shard], Order::Shard { what, grant }));
+        let what = ToWorker::Assign(Box::new(Assignment { grant: grant.unwrap_or(NO_GRANT), ..assignment }));
+        self.frame(orders(shard, self.epochs[&shard], Order::Shard(what)));
     }
 
     /// Assigns an attempt that starts at once.
