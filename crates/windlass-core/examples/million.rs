@@ -10,7 +10,7 @@ use windlass_core::requirement::{Capability, Requirement};
 use windlass_core::rows::{Key, Selection, Values};
 use windlass_core::shard::Shard;
 use windlass_core::shard::input::{
-    CallId, CreateRun, Decision, Input, Message, Offer, Report, ToWorker, WorkerLife,
+    Call, CallId, CreateRun, Decision, Input, Message, Offer, Report, ToWorker, WorkerLife,
 };
 use windlass_core::time::{Mono, Now, Wall};
 use windlass_core::wire::GrantId;
@@ -44,7 +44,7 @@ fn main() {
         priority: None,
         selection: Selection::All,
     };
-    shard.handle(now, Input::Create(CallId(1), Box::new(wanted)), &mut out);
+    shard.handle(now, Input::Call(CallId(1), Call::Create(Box::new(wanted))), &mut out);
     let waiting = (resident_kib() - before) * 1024 / jobs.max(1);
 
     let class = Arc::new(Requirement::default());

@@ -10,16 +10,15 @@
 //! harmless then. Two rules of owners make that cheap for workers to see:
 //!
 //! - an assignment that is sent again in the same epoch names the same grant;
-//! - after adoption, a new owner sends again only what its load found assigned and the worker does not know; what
-//!   it has assigned itself may still be under way. Such an attempt needs a grant like any other: it counts in
-//!   that owner's demand.
+//! - what a new owner found assigned and the worker does not know is never sent again: the worker has seen the new
+//!   epoch, so it can never start, and counts as given back.
 
 use std::sync::Arc;
 
 use windlass_model::{AttemptId, Epoch, Incarnation, OwnerId, ShardId};
 
 use crate::order::OrderKey;
-use crate::requirement::Requirement;
+use crate::requirement::{Capability, Requirement};
 use crate::shard::input::{Report, ToWorker, WorkerLife};
 use crate::time::Mono;
 
@@ -99,7 +98,9 @@ pub enum FromWorker {
         life: WorkerLife,
         /// When it was sent, by the worker's own clock. It comes back in the answer.
         sent: Mono,
-        /// How the worker is.
+        /// What the worker is and has in all.
+        capability: Arc<Capability>,
+        /// How it is.
         status: Status,
     },
     /// To a master: it may send so many assignments of a class.

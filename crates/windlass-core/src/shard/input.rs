@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_model::{
-    AttemptId, AttemptNumber, Duration, Incarnation, JobNumber, Name, Priority, RunId, WorkerId,
+    AttemptId, AttemptNumber, Duration, Incarnation, JobId, JobNumber, Name, Priority, RunId, WorkerId,
 };
 use windlass_workflow::Definition;
 use windlass_workflow::cron::Calendar;
@@ -20,7 +20,7 @@ use crate::order::OrderKey;
 use crate::requirement::{Capability, Requirement};
 use crate::rows::{Change, Key, Selection, Values};
 use crate::time::{Mono, Wall};
-use crate::wire::GrantId;
+use crate::wire::{GrantId, Inventory};
 use crate::{job, run};
 
 /// Names a call that somebody waits for.
@@ -39,10 +39,8 @@ pub struct WorkerLife {
 /// Everything that can happen to a shard.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// Somebody wants a run.
-    Create(CallId, Box<CreateRun>),
-    /// Somebody wants something done with a run.
-    Control(CallId, Control),
+    /// Somebody wants something, and waits for the answer.
+    Call(CallId, Call),
     /// A worker is in touch.
     WorkerSeen(WorkerLife, Arc<Capability>),
     /// A worker was lost: no word from it on any path.
@@ -51,16 +49,10 @@ pub enum Input {
     Offer(Offer),
     /// A worker says what became of an attempt.
     Report(WorkerLife, AttemptId, Report),
-    /// Somebody stores a version of a workflow.
-    PutWorkflow(CallId, Box<PutWorkflow>),
-    /// Somebody enables or disables a workflow.
-    EnableWorkflow(CallId, Name, Arc<str>, bool),
-    /// Somebody pauses or resumes a schedule of a workflow.
-    PauseSchedule(CallId, Name, Arc<str>, bool),
+    /// A worker says everything it has of this shard.
+    Inventory(Inventory),
     /// The named calendars.
     Calendars(Arc<BTreeMap<Name, Calendar>>),
-    /// Somebody sets the limit of a pool of which this is the home.
-    SetPool(CallId, Name, u32),
     /// A shard says something to a pool of which this is the home.
     ToPool(Name, ToPool),
     /// The home of a pool says something.
@@ -69,6 +61,25 @@ pub enum Input {
     DispatchSwitch(bool),
     /// A moment that the shard asked to be woken at has come.
     Woken,
+}
+
+/// Something that somebody wants.
+#[derive(Clone, Debug)]
+pub enum Call {
+    /// A run.
+    Create(Box<CreateRun>),
+    /// Something done with a run.
+    Control(Control),
+    /// A version of a workflow stored.
+    PutWorkflow(Box<PutWorkflow>),
+    /// A workflow enabled or disabled: which, by whom, and whether it shall get new runs.
+    EnableWorkflow(Name, Arc<str>, bool),
+    /// A schedule of a workflow paused or resumed.
+    PauseSchedule(Name, Arc<str>, bool),
+    /// The limit of a pool of which this is the home set.
+    SetPool(Name, u32),
+    /// To know why a job does not run.
+    Why(JobId),
 }
 
 /// Free slots of a worker for one class of work.
@@ -281,6 +292,8 @@ pub enum Answer {
     Accepted(run::State),
     /// It is done.
     Done,
+    /// Why a job does not run; `None` if it is not open.
+    Why(Option<Why>),
     /// It cannot be done.
     Refused(Refusal),
 }

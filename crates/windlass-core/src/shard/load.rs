@@ -93,7 +93,12 @@ impl Shard {
         }
         // Only when all are there may one go on, because it may begin or end another.
         for id in ids {
-            shard.with_run(now, id, out, |shard, run, out| shard.resume_orders(now, run, out));
+            shard.with_run(now, id, out, |shard, run, out| {
+                for (life, attempt) in run.current_attempts() {
+                    shard.unconfirmed.entry(life).or_default().insert(attempt);
+                }
+                shard.resume_orders(now, run, out);
+            });
         }
         for workflow in workflows {
             shard.restore_workflow(now, workflow, out);

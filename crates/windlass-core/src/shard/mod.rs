@@ -7,6 +7,7 @@
 //! A run is taken out of the map while something happens to it, and put back unless it is over; so each
 //! step has the run and the rest of the shard side by side.
 
+mod adopt;
 mod control;
 mod create;
 mod dispatch;
@@ -29,7 +30,7 @@ mod why;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use windlass_model::{Epoch, Incarnation, JobId, Name, RunId, RunIdSource, ShardId, WorkerId};
+use windlass_model::{AttemptId, Epoch, Incarnation, JobId, Name, RunId, RunIdSource, ShardId, WorkerId};
 
 use windlass_workflow::cron::Calendar;
 
@@ -38,7 +39,7 @@ use crate::rows::{Change, Key, KeyRow};
 use crate::run;
 use crate::time::Now;
 
-use input::{Decision, Input, Wants};
+use input::{Answer, Call, CallId, Decision, Input, Message, Wants, WorkerLife};
 use open_run::OpenRun;
 use pools::Pool;
 use queue::Queue;
@@ -59,6 +60,8 @@ pub struct Shard {
     keys: BTreeMap<Key, KeyRow>,
     queue: Queue,
     workers: BTreeMap<WorkerId, Worker>,
+    /// Attempts that the load found assigned and of which their worker has not said since that it has them.
+    unconfirmed: BTreeMap<WorkerLife, BTreeSet<AttemptId>>,
     timers: Timers,
     /// The runs of sub-workflows by the job they are run for.
     children: BTreeMap<JobId, RunId>,
@@ -98,6 +101,7 @@ impl Shard {
             keys: BTreeMap::new(),
             queue: Queue::default(),
             workers: BTreeMap::new(),
+            unconfirmed: BTreeMap::new(),
             timers: Timers::default(),
             children: BTreeMap::new(),
             to_stop: Vec::new(),
@@ -111,29 +115,38 @@ impl Shard {
     /// decision, on every machine.
     pub fn handle(&mut self, now: Now, input: Input, out: &mut Decision) {
         match input {
-            Input::Create(call, wanted) => self.create(now, call, *wanted, out),
-            Input::Control(call, control) => self.control(now, call, control, out),
+            Input::Call(call, wanted) => self.call(now, call, wanted, out),
             Input::WorkerSeen(life, capability) => {
                 self.workers.insert(life.worker, Worker { incarnation: life.incarnation, capability });
             }
             Input::WorkerLost(life) => self.worker_lost(now, life, out),
             Input::Offer(offer) => self.offer(now, offer, out),
             Input::Report(life, attempt, report) => self.report(now, life, attempt, report, out),
-            Input::PutWorkflow(call, put) => self.put_workflow(now, call, *put, out),
-            Input::EnableWorkflow(call, name, by, enabled) => {
-                self.enable_workflow(now, call, &name, by, enabled, out);
-            }
-            Input::PauseSchedule(call, name, schedule, paused) => {
-                self.pause_schedule(call, &name, &schedule, paused, out);
-            }
+            Input::Inventory(inventory) => self.inventory(now, inventory, out),
             Input::Calendars(calendars) => self.calendars = calendars,
-            Input::SetPool(call, name, limit) => self.set_pool(now, call, &name, limit, out),
             Input::ToPool(name, message) => self.at_pool(now, &name, message, out),
             Input::FromPool(name, message) => self.pool_says(now, &name, message, out),
             Input::DispatchSwitch(on) => self.dispatching = on,
             Input::Woken => {}
         }
         self.follow_up(now, out);
+    }
+
+    /// Does what somebody wants, and answers.
+    fn call(&mut self, now: Now, call: CallId, wanted: Call, out: &mut Decision) {
+        match wanted {
+            Call::Create(wanted) => self.create(now, call, *wanted, out),
+            Call::Control(control) => self.control(now, call, control, out),
+            Call::PutWorkflow(put) => self.put_workflow(now, call, *put, out),
+            Call::EnableWorkflow(name, by, enabled) => {
+                self.enable_workflow(now, call, &name, by, enabled, out);
+            }
+            Call::PauseSchedule(name, schedule, paused) => {
+                self.pause_schedule(call, &name, &schedule, paused, out);
+            }
+            Call::SetPool(name, limit) => self.set_pool(now, call, &name, limit, out),
+            Call::Why(job) => out.messages.push(Message::Answer(call, Answer::Why(self.why(job)))),
+        }
     }
 
     /// Does what the input has made due, until nothing is: timers, sub-workflows to stop, parents to tell.

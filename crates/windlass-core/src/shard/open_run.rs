@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use windlass_model::{AttemptNumber, Fence, JobId, JobNumber, Name};
+use windlass_model::{AttemptId, AttemptNumber, Fence, JobId, JobNumber, Name};
 use windlass_workflow::Definition;
 use windlass_workflow::definition::TaskIndex;
 use windlass_workflow::expr::Value;
 
-use super::input::JobPlace;
+use super::input::{JobPlace, WorkerLife};
 use super::pools::{Ask, Asked};
 use crate::job;
 use crate::requirement::Requirement;
@@ -266,6 +266,29 @@ impl OpenRun {
             pinned,
             tasks,
         }
+    }
+
+    /// Every attempt that is assigned, runs or is being ended, and who has it.
+    pub fn current_attempts(&self) -> impl Iterator<Item = (WorkerLife, AttemptId)> {
+        let open = self.tasks.iter().filter_map(|task| match &task.phase {
+            Phase::Open(jobs) => Some(jobs),
+            Phase::Waiting | Phase::Done(_) => None,
+        });
+        open.flat_map(move |jobs| {
+            jobs.begun.iter().filter_map(move |(item, job)| match job.state {
+                job::State::Running(current) => {
+                    let number = JobNumber(jobs.base.0 + item);
+                    let attempt = AttemptId { job: JobId { run: self.row.id, number }, fence: current.fence };
+                    let life = WorkerLife { worker: current.worker, incarnation: current.incarnation };
+                    Some((life, attempt))
+                }
+                job::State::Waiting
+                | job::State::Ready
+                | job::State::Backoff { .. }
+                | job::State::Held
+                | job::State::Ended(_) => None,
+            })
+        })
     }
 
     /// The id of a job.

@@ -71,6 +71,7 @@ impl Shard {
         if self.workers.get(&life.worker).is_some_and(|worker| worker.incarnation == life.incarnation) {
             self.workers.remove(&life.worker);
         }
+        self.unconfirmed.remove(&life);
         let runs: Vec<_> = self.runs.keys().copied().collect();
         for id in runs {
             self.with_run(now, id, out, |shard, run, out| {

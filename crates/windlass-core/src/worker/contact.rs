@@ -1,5 +1,7 @@
 //! Who owns each shard, and when it was last in touch.
 
+use std::sync::Arc;
+
 use windlass_model::{Epoch, ShardId};
 
 use super::input::{Decision, Effect};
@@ -74,7 +76,8 @@ impl Worker {
             draining: self.drain != Drain::No,
             overload: self.overload,
         };
-        let beat = FromWorker::Heartbeat { life: self.settings.life, sent: now.mono, status };
+        let capability = Arc::clone(&self.settings.capability);
+        let beat = FromWorker::Heartbeat { life: self.settings.life, sent: now.mono, capability, status };
         out.effects.push(Effect::Send(beat));
     }
 

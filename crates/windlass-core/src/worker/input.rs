@@ -16,7 +16,7 @@ pub struct Settings {
     /// Which worker, in which process life.
     pub life: WorkerLife,
     /// What it is and has in all.
-    pub capability: Capability,
+    pub capability: Arc<Capability>,
     /// How often it says that it is there.
     pub heartbeat_every: Duration,
     /// Without contact for so long, nothing of a shard starts. Masters count it lost after the same time.

@@ -7,7 +7,9 @@ use windlass_core::requirement::Capability;
 use windlass_core::rows::{Selection, Values};
 use windlass_core::run::{End as RunEnd, State as Run};
 use windlass_core::shard::Reason;
-use windlass_core::shard::input::{Answer, CallId, Command, Input, RecoverFrom, Refusal, Report, WorkerLife};
+use windlass_core::shard::input::{
+    Answer, Call, CallId, Command, Input, RecoverFrom, Refusal, Report, WorkerLife,
+};
 use windlass_core::shard::payload::Payload;
 use windlass_model::{Duration, Incarnation, JobNumber, Name, WorkerId};
 use windlass_workflow::definition::TaskIndex;
@@ -596,7 +598,7 @@ fn a_task_of_a_run_that_is_over_is_forced_and_what_it_kept_back_runs() {
 fn a_pool_lets_so_many_run_and_the_best_wait_first() {
     let mut world = World::with_worker();
     let pool = Name::new("warehouse").unwrap();
-    world.input(Input::SetPool(CallId(900), pool.clone(), 1));
+    world.input(Input::Call(CallId(900), Call::SetPool(pool.clone(), 1)));
     let low = world.submit(&flow("name: low\npriority: low\ntasks: {a: {run: x, pool: warehouse}}"));
     let first = world.submit(&flow("name: first\ntasks: {a: {run: x, pool: warehouse}}"));
     let high = world
@@ -620,7 +622,7 @@ fn a_pool_lets_so_many_run_and_the_best_wait_first() {
 #[test]
 fn a_permit_that_nobody_uses_goes_back() {
     let mut world = World::with_worker();
-    world.input(Input::SetPool(CallId(900), Name::new("p").unwrap(), 1));
+    world.input(Input::Call(CallId(900), Call::SetPool(Name::new("p").unwrap(), 1)));
     world.submit(&flow("name: x\ntasks: {a: {run: x, pool: p}}"));
     world.offer(1);
     world.deliver();

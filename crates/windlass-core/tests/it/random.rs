@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use windlass_core::requirement::Capability;
 use windlass_core::run;
-use windlass_core::shard::input::{CallId, Command, Input, RecoverFrom, Report, WorkerLife};
+use windlass_core::shard::input::{Call, CallId, Command, Input, RecoverFrom, Report, WorkerLife};
 use windlass_model::{Duration, Incarnation, JobNumber, Name};
 use windlass_workflow::Definition;
 
@@ -271,7 +271,7 @@ proptest! {
         let mut player = Player { world: World::new(), incarnations: [0; 3], reported: Vec::new(), stepped: false };
         player.join(1);
         player.join(2);
-        player.world.input(Input::SetPool(CallId(0), Name::new("p").unwrap(), 2));
+        player.world.input(Input::Call(CallId(0), Call::SetPool(Name::new("p").unwrap(), 2)));
         player.world.submit(&definition);
         for step in &steps {
             player.play(&definition, step);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use windlass_core::rows::{Firing, FiringRow, SkipCause, Trigger};
 use windlass_core::run;
-use windlass_core::shard::input::{CallId, Input};
+use windlass_core::shard::input::{Call, CallId, Input};
 use windlass_core::time::Wall;
 use windlass_model::{Duration, Name};
 use windlass_workflow::cron::Calendar;
@@ -100,13 +100,13 @@ fn an_open_run_and_the_next_firing_meet_by_policy() {
 fn paused_and_disabled_schedules_say_so_in_the_ledger() {
     let mut world = hourly("");
     let (name, schedule) = world.schedules.keys().next().unwrap().clone();
-    world.input(Input::PauseSchedule(CallId(900), name.clone(), Arc::clone(&schedule), true));
+    world.input(Input::Call(CallId(900), Call::PauseSchedule(name.clone(), Arc::clone(&schedule), true)));
     world.pass(HOUR);
     world.pass(HOUR);
-    world.input(Input::PauseSchedule(CallId(901), name.clone(), schedule, false));
-    world.input(Input::EnableWorkflow(CallId(902), name.clone(), "me".into(), false));
+    world.input(Input::Call(CallId(901), Call::PauseSchedule(name.clone(), schedule, false)));
+    world.input(Input::Call(CallId(902), Call::EnableWorkflow(name.clone(), "me".into(), false)));
     world.pass(HOUR);
-    world.input(Input::EnableWorkflow(CallId(903), name, "me".into(), true));
+    world.input(Input::Call(CallId(903), Call::EnableWorkflow(name, "me".into(), true)));
     world.pass(HOUR);
     assert_eq!(ledger(&world), ["Paused 2", "Disabled 1", "ran"]);
 }
@@ -240,7 +240,7 @@ proptest! {
                 4 => world.now.wall.0 -= i64::from(amount) * 100,
                 _ => {
                     let paused = world.schedules[&key].paused;
-                    world.input(Input::PauseSchedule(CallId(999), key.0.clone(), Arc::clone(&key.1), !paused));
+                    world.input(Input::Call(CallId(999), Call::PauseSchedule(key.0.clone(), Arc::clone(&key.1), !paused)));
                 }
             }
         }

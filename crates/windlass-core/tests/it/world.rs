@@ -11,15 +11,15 @@ use windlass_core::rows::{
 };
 use windlass_core::run;
 use windlass_core::shard::input::{
-    Answer, Assignment, CallId, Command, Control, CreateRun, Decision, Input, Message, Offer, PutWorkflow,
-    Report, ToWorker, WorkerLife,
+    Answer, Assignment, Call, CallId, Command, Control, CreateRun, Decision, Input, Message, Offer,
+    PutWorkflow, Report, ToWorker, WorkerLife,
 };
 use windlass_core::shard::load::{Rows, StoredRun};
 use windlass_core::shard::pools::Ask;
 use windlass_core::shard::schedules::StoredWorkflow;
 use windlass_core::shard::{Reason, Shard};
 use windlass_core::time::{Mono, Now, Wall};
-use windlass_core::wire::GrantId;
+use windlass_core::wire::{GrantId, Inventory};
 use windlass_model::{
     AttemptId, AttemptNumber, Duration, Epoch, Incarnation, JobId, JobNumber, Name, RunId, ShardId, WorkerId,
 };
@@ -216,11 +216,18 @@ impl World {
         for (life, capability) in self.workers.clone().into_values() {
             self.input(Input::WorkerSeen(life, Arc::new(capability)));
         }
-        for (life, held) in self.held.clone() {
-            if self.started.contains(&held.attempt) {
-                self.input(Input::Report(life, held.attempt, Report::Started));
-            }
+        let lives: BTreeSet<_> = self.held.iter().map(|(life, _)| *life).collect();
+        for life in lives {
+            self.input(Input::Inventory(self.inventory(life)));
         }
+    }
+
+    /// Everything that a worker has.
+    pub fn inventory(&self, life: WorkerLife) -> Inventory {
+        let has = self.held.iter().filter(|(of, _)| *of == life).map(|(_, held)| held.attempt);
+        let (running, queued) = has.partition(|attempt| self.started.contains(attempt));
+        let (held, finished) = (Vec::new(), Vec::new());
+        Inventory { life, shard: ShardId::LEADER, epoch: self.epoch, queued, held, running, finished }
     }
 
     /// An attempt's end never changes; a fence only rises.
@@ -284,7 +291,7 @@ impl World {
             pinned: Arc::clone(&self.pinned),
             versions: Arc::default(),
         };
-        self.input(Input::PutWorkflow(CallId(self.calls), Box::new(put)));
+        self.input(Input::Call(CallId(self.calls), Call::PutWorkflow(Box::new(put))));
     }
 
     pub fn submit(&mut self, definition: &Arc<Definition>) -> RunId {
@@ -330,7 +337,7 @@ impl World {
             priority: None,
             selection,
         };
-        self.input(Input::Create(call, Box::new(wanted)));
+        self.input(Input::Call(call, Call::Create(Box::new(wanted))));
         self.answers.remove(&call).expect("an answer")
     }
 
@@ -339,7 +346,7 @@ impl World {
         let call = CallId(self.calls);
         let over = self.runs.get(&run).is_some_and(|row| matches!(row.state, run::State::Ended(_)));
         let stored = over.then(|| Box::new(self.stored_run(&self.runs[&run])));
-        self.input(Input::Control(call, Control { by: "me".into(), run, command, stored }));
+        self.input(Input::Call(call, Call::Control(Control { by: "me".into(), run, command, stored })));
         self.answers.remove(&call).expect("an answer")
     }
 

@@ -11,7 +11,7 @@ use windlass_core::requirement::Capability;
 use windlass_core::rows::{AttemptRow, Key, RunRow, Selection};
 use windlass_core::shard::Shard;
 use windlass_core::shard::input::{
-    Answer, Assignment, CallId, Command, Control, CreateRun, Decision, Input, Message, Offer, Report,
+    Answer, Assignment, Call, CallId, Command, Control, CreateRun, Decision, Input, Message, Offer, Report,
     ToWorker, WorkerLife,
 };
 use windlass_core::shard::load::{Rows, StoredRun};
@@ -122,7 +122,7 @@ impl Cluster {
             selection: Selection::All,
         };
         let call = CallId(self.calls);
-        self.decide(&Input::Create(call, Box::new(wanted)));
+        self.decide(&Input::Call(call, Call::Create(Box::new(wanted))));
         match self.answers.remove(&call) {
             Some(Answer::Created(run)) => run,
             other => panic!("{other:?}"),
@@ -132,7 +132,7 @@ impl Cluster {
     pub fn control(&mut self, run: RunId, command: Command) {
         self.calls += 1;
         let call = CallId(self.calls);
-        self.input(Input::Control(call, Control { by: "me".into(), run, command, stored: None }));
+        self.input(Input::Call(call, Call::Control(Control { by: "me".into(), run, command, stored: None })));
         assert!(self.answers.remove(&call).is_some(), "every call gets an answer");
     }
 

@@ -107,7 +107,7 @@ impl World {
     pub fn out_of_touch(capability: Capability) -> World {
         let settings = Settings {
             life: WorkerLife { worker: WorkerId(7), incarnation: Incarnation(1) },
-            capability,
+            capability: Arc::new(capability),
             heartbeat_every: Duration::from_secs(1),
             worker_timeout: TIMEOUT,
             kill_grace: GRACE,
