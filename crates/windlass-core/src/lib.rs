@@ -11,6 +11,7 @@ pub mod job;
 pub mod run;
 
 pub mod durable;
+pub mod master;
 pub mod rows;
 pub mod shard;
 

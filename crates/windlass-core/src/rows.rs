@@ -272,3 +272,23 @@ pub enum Change {
     /// A permit of a pool came back.
     PermitGone(Name, Ask),
 }
+
+impl Change {
+    /// The run that it is about.
+    pub fn run(&self) -> Option<RunId> {
+        match self {
+            Change::Run(row) => Some(row.id),
+            Change::Attempt(row) => Some(row.job.run),
+            Change::Job(row) => Some(row.job.run),
+            Change::Key(row) => Some(row.run),
+            Change::LastRun(_)
+            | Change::Workflow(_)
+            | Change::Schedule(_)
+            | Change::ScheduleGone(..)
+            | Change::Firing(_)
+            | Change::Pool(..)
+            | Change::Permit(..)
+            | Change::PermitGone(..) => None,
+        }
+    }
+}

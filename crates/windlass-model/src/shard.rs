@@ -22,6 +22,13 @@ impl ShardId {
     pub const fn number(self) -> u16 {
         self.0
     }
+
+    /// How much a master of that name should own this shard: of several, the one with the most. When one comes
+    /// or goes, only the shards that it gets or had move.
+    pub fn weight(self, master: &str) -> u64 {
+        let hash = fnv1a(fnv1a(FNV_OFFSET, master.as_bytes()), &[0]);
+        finish(fnv1a(hash, &self.0.to_be_bytes()))
+    }
 }
 
 impl fmt::Display for ShardId {

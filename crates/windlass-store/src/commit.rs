@@ -1,6 +1,6 @@
 //! The one way in which anything becomes durable, and all that can come of it.
 
-use windlass_model::{Epoch, ShardId};
+use windlass_model::{Epoch, RunId, ShardId};
 
 use crate::content::Reject;
 use crate::fault::{Unavailable, Unknown};
@@ -80,7 +80,17 @@ pub struct Rejected {
     pub shard: ShardId,
     /// Which of its changes, from 0.
     pub index: usize,
+    /// The run that the change is about, if it is about one.
+    pub run: Option<RunId>,
     /// What is wrong with it.
     #[source]
     pub why: Reject,
+}
+
+impl Rejected {
+    /// One of a batch's changes cannot be stored.
+    pub fn of(batch: &Batch, index: usize, why: Reject) -> Rejected {
+        let run = batch.changes.get(index).and_then(windlass_core::rows::Change::run);
+        Rejected { shard: batch.shard, index, run, why }
+    }
 }

@@ -114,7 +114,7 @@ pub enum Reject {
 /// Looks at everything in a commit that can be judged without the store.
 pub fn check(batches: &[Batch], limits: &Limits) -> Result<(), Rejected> {
     for (place, batch) in batches.iter().enumerate() {
-        let reject = |index, why| Rejected { shard: batch.shard, index, why };
+        let reject = |index, why| Rejected::of(batch, index, why);
         if batches[..place].iter().any(|before| before.shard == batch.shard) {
             return Err(reject(0, Reject::ShardTwice));
         }

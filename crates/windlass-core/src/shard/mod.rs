@@ -34,10 +34,11 @@ use windlass_model::{AttemptId, Epoch, Incarnation, JobId, Name, RunId, RunIdSou
 
 use windlass_workflow::cron::Calendar;
 
-use crate::requirement::Capability;
+use crate::order::OrderKey;
+use crate::requirement::{Capability, Requirement};
 use crate::rows::{Change, Key, KeyRow};
 use crate::run;
-use crate::time::Now;
+use crate::time::{Mono, Now, Wall};
 
 use input::{Answer, Call, CallId, Decision, Input, Message, Wants, WorkerLife};
 use open_run::OpenRun;
@@ -168,11 +169,27 @@ impl Shard {
 
     /// What the shard would have its master know.
     pub fn wants(&self) -> Wants {
-        Wants {
-            wake_at: self.timers.next_mono(),
-            wake_at_wall: self.timers.next_wall(),
-            demand: if self.dispatching { self.queue.demand().collect() } else { Vec::new() },
-        }
+        Wants { wake_at: self.wake_at(), wake_at_wall: self.wake_at_wall(), demand: self.demand().collect() }
+    }
+
+    /// The moment at which it must be woken even if nothing happens.
+    pub fn wake_at(&self) -> Option<Mono> {
+        self.timers.next_mono()
+    }
+
+    /// The same on the wall clock.
+    pub fn wake_at_wall(&self) -> Option<Wall> {
+        self.timers.next_wall()
+    }
+
+    /// For each class of ready work: the best key and how many jobs.
+    pub fn demand(&self) -> impl Iterator<Item = (Arc<Requirement>, OrderKey, u64)> {
+        self.queue.demand().filter(|_| self.dispatching)
+    }
+
+    /// The best key of ready work of a class.
+    pub fn best_of(&self, class: &Requirement) -> Option<OrderKey> {
+        self.queue.best_of(class).filter(|_| self.dispatching).map(|(key, _)| key)
     }
 
     /// How many runs are open.

@@ -66,11 +66,8 @@ impl Model {
         let last_before = row.last_run;
         row.commits = row.commits.next();
         for (index, change) in batch.changes.iter().enumerate() {
-            self.apply_change(batch, last_before, change, undo).map_err(|why| Rejected {
-                shard: batch.shard,
-                index,
-                why,
-            })?;
+            self.apply_change(batch, last_before, change, undo)
+                .map_err(|why| Rejected::of(batch, index, why))?;
         }
         Ok(())
     }

@@ -1,0 +1,295 @@
+//! Calls: to a shard here, or to the master that owns it, within the time that the caller waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use windlass_model::{AttemptId, OwnerId, RunId, ShardId};
+
+use super::Master;
+use super::input::{Decision, Effect, FromPeer, Reply};
+use crate::shard::input::{Answer, Call, CallId, Input, Offer};
+use crate::time::{Mono, Now};
+
+/// The calls that were not answered, and what else is remembered of them.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    waiting: BTreeMap<CallId, Pending>,
+    deadlines: BTreeSet<(Mono, CallId)>,
+    /// Calls that other masters passed on, by their names for them.
+    passed_on: BTreeMap<(OwnerId, CallId), CallId>,
+    named: u64,
+    /// Results that the store could not hold as they were, and why.
+    stripped: BTreeMap<AttemptId, Arc<str>>,
+    /// Runs that the store cannot hold.
+    quarantined: BTreeSet<RunId>,
+    /// What was left of offers.
+    pub unused: Vec<Offer>,
+}
+
+/// A call that was not answered.
+#[derive(Debug)]
+struct Pending {
+    origin: Origin,
+    shard: ShardId,
+    what: Call,
+    until: Mono,
+    place: Place,
+}
+
+/// Who made a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Somebody here.
+    Here(CallId),
+    /// Another master, on behalf of somebody there.
+    There(OwnerId, CallId),
+}
+
+/// Where a call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Nobody is known to own its shard, or it is not loaded yet.
+    Waiting,
+    /// Its shard is here and has handled it.
+    Handled,
+    /// With another master.
+    PassedOn(OwnerId),
+}
+
+impl Calls {
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub fn wake_at(&self) -> Option<Mono> {
+        self.deadlines.first().map(|(until, _)| *until)
+    }
+
+    /// What a shard handled and did not become durable is handled again when there is a shard.
+    pub fn wait_again(&mut self, shard: ShardId) {
+        for pending in self.waiting.values_mut().filter(|pending| pending.shard == shard) {
+            if pending.place == Place::Handled {
+                pending.place = Place::Waiting;
+            }
+        }
+    }
+
+    fn remove(&mut self, id: CallId) -> Option<Pending> {
+        let pending = self.waiting.remove(&id)?;
+        self.deadlines.remove(&(pending.until, id));
+        if let Origin::There(owner, call) = pending.origin {
+            self.passed_on.remove(&(owner, call));
+        }
+        Some(pending)
+    }
+
+    fn of(&self, shard: ShardId, place: Place) -> Vec<CallId> {
+        let of = |pending: &Pending| pending.shard == shard && pending.place == place;
+        self.waiting.iter().filter(|(_, pending)| of(pending)).map(|(id, _)| *id).collect()
+    }
+
+    /// A result is to be taken without what the store cannot hold.
+    pub fn strip(&mut self, attempt: AttemptId, why: Arc<str>) {
+        // One that was refused even without its outputs cannot be helped.
+        if self.stripped.insert(attempt, why).is_some() {
+            self.quarantined.insert(attempt.job.run);
+        }
+    }
+
+    pub fn stripped(&self, attempt: AttemptId) -> Option<&Arc<str>> {
+        self.stripped.get(&attempt)
+    }
+
+    pub fn settled(&mut self, attempt: AttemptId) {
+        self.stripped.remove(&attempt);
+    }
+
+    /// A run that the store cannot hold as it is now stays there as it was, and out of memory.
+    pub fn quarantine(&mut self, run: Option<RunId>) {
+        self.quarantined.extend(run);
+    }
+
+    pub fn is_quarantined(&self, run: RunId) -> bool {
+        self.quarantined.contains(&run)
+    }
+
+    pub fn check(&self) {
+        assert_eq!(self.waiting.len(), self.deadlines.len(), "a deadline for each call");
+        let there = self.waiting.values().filter(|pending| matches!(pending.origin, Origin::There(..)));
+        assert_eq!(there.count(), self.passed_on.len(), "calls passed on");
+    }
+}
+
+impl Master {
+    /// Somebody wants something of a shard.
+    pub(super) fn called(
+        &mut self,
+        now: Now,
+        origin: Origin,
+        shard: ShardId,
+        what: Call,
+        until: Mono,
+        out: &mut Decision,
+    ) {
+        if let Origin::There(owner, call) = origin {
+            if self.calls.passed_on.contains_key(&(owner, call)) {
+                return;
+            }
+            if !self.shards.contains_key(&shard) {
+                out.effects.push(Effect::ToPeer(owner, FromPeer::Reply(call, Reply::NotHere)));
+                return;
+            }
+        }
+        self.calls.named += 1;
+        let id = CallId(self.calls.named);
+        if let Origin::There(owner, call) = origin {
+            self.calls.passed_on.insert((owner, call), id);
+        }
+        self.calls.deadlines.insert((until, id));
+        self.calls.waiting.insert(id, Pending { origin, shard, what, until, place: Place::Waiting });
+        self.place_call(now, id, out);
+    }
+
+    /// Hands a waiting call to its shard, or passes it on to its owner.
+    fn place_call(&mut self, now: Now, id: CallId, out: &mut Decision) {
+        let Some(pending) = self.calls.waiting.get_mut(&id) else { return };
+        if pending.place != Place::Waiting {
+            return;
+        }
+        let shard = pending.shard;
+        let owner = self.owners.get(&shard).filter(|owner| {
+            !self.shards.contains_key(&shard) && self.peers.get(owner).is_some_and(|peer| !peer.is_dead())
+        });
+        if let (Some(owner), Origin::Here(_)) = (owner, pending.origin) {
+            pending.place = Place::PassedOn(*owner);
+            let left = pending.until.since(now.mono);
+            let call = FromPeer::Call(id, shard, pending.what.clone(), left);
+            out.effects.push(Effect::ToPeer(*owner, call));
+        } else if self.is_open(shard)
+            && let Some(pending) = self.calls.waiting.get_mut(&id)
+        {
+            pending.place = Place::Handled;
+            let what = pending.what.clone();
+            self.decide(now, shard, Input::Call(id, what), out);
+        }
+    }
+
+    /// A shard is here: what waited for it is handled.
+    pub(super) fn call_waiting(&mut self, now: Now, shard: ShardId, out: &mut Decision) {
+        for id in self.calls.of(shard, Place::Waiting) {
+            self.place_call(now, id, out);
+        }
+    }
+
+    /// Who owns what is known anew: what waits is placed, and what went to a master that has not answered and does
+    /// not own the shard any more is asked of the one that does.
+    pub(super) fn reroute_calls(&mut self, now: Now, out: &mut Decision) {
+        let all: Vec<_> = self.calls.waiting.keys().copied().collect();
+        for id in all {
+            let Some(pending) = self.calls.waiting.get_mut(&id) else { continue };
+            if let Place::PassedOn(owner) = pending.place {
+                let still = self.owners.get(&pending.shard) == Some(&owner)
+                    && self.peers.get(&owner).is_some_and(|peer| !peer.is_dead());
+                if !still && repeatable(&pending.what) {
+                    pending.place = Place::Waiting;
+                }
+            }
+            self.place_call(now, id, out);
+        }
+    }
+
+    /// A shard went to somebody else. What is in doubt and cannot be repeated has an unknown end.
+    pub(super) fn orphan_calls(
+        &mut self,
+        now: Now,
+        shard: ShardId,
+        doubtful: &BTreeSet<CallId>,
+        out: &mut Decision,
+    ) {
+        for id in self.calls.of(shard, Place::Handled) {
+            let Some(pending) = self.calls.waiting.get_mut(&id) else { continue };
+            if doubtful.contains(&id) && !repeatable(&pending.what) {
+                self.answer(id, Reply::Unknown, out);
+            } else {
+                pending.place = Place::Waiting;
+            }
+        }
+        for id in self.calls.of(shard, Place::Waiting) {
+            let origin = self.calls.waiting.get(&id).map(|pending| pending.origin);
+            match origin {
+                // Whoever passed it on looks for the owner.
+                Some(Origin::There(..)) => self.answer(id, Reply::NotHere, out),
+                Some(Origin::Here(_)) | None => self.place_call(now, id, out),
+            }
+        }
+    }
+
+    /// Another master has said what came of a call.
+    pub(super) fn peer_replied(
+        &mut self,
+        now: Now,
+        peer: OwnerId,
+        id: CallId,
+        reply: Reply,
+        out: &mut Decision,
+    ) {
+        let Some(pending) = self.calls.waiting.get_mut(&id) else { return };
+        if pending.place != Place::PassedOn(peer) {
+            return;
+        }
+        match reply {
+            Reply::NotHere => {
+                pending.place = Place::Waiting;
+                if self.owners.get(&pending.shard) == Some(&peer) {
+                    self.owners.remove(&pending.shard);
+                }
+                self.lease.next_look = self.lease.next_look.map(|_| now.mono);
+            }
+            Reply::Answered(_) | Reply::Unavailable | Reply::Unknown | Reply::Rejected(_) => {
+                self.answer(id, reply, out);
+            }
+        }
+    }
+
+    /// Tells a caller what came of its call.
+    pub(super) fn answer(&mut self, id: CallId, reply: Reply, out: &mut Decision) {
+        let Some(pending) = self.calls.remove(id) else { return };
+        out.effects.push(match pending.origin {
+            Origin::Here(call) => Effect::Reply(call, reply),
+            Origin::There(owner, call) => Effect::ToPeer(owner, FromPeer::Reply(call, reply)),
+        });
+    }
+
+    pub(super) fn answer_all(&mut self, answers: Vec<(CallId, Answer)>, out: &mut Decision) {
+        for (id, answer) in answers {
+            self.answer(id, Reply::Answered(answer), out);
+        }
+    }
+
+    /// Nobody waits any more for calls whose time is over.
+    pub(super) fn expire_calls(&mut self, now: Now, out: &mut Decision) {
+        while let Some((until, id)) = self.calls.deadlines.first().copied()
+            && until <= now.mono
+        {
+            let place = self.calls.waiting.get(&id).map(|pending| pending.place);
+            let reply = match place {
+                Some(Place::Waiting) | None => Reply::Unavailable,
+                Some(Place::Handled | Place::PassedOn(_)) => Reply::Unknown,
+            };
+            self.answer(id, reply, out);
+        }
+    }
+}
+
+/// Whether a call that may have been done can be done again without harm: then its end need not stay unknown.
+fn repeatable(what: &Call) -> bool {
+    match what {
+        Call::Create(_)
+        | Call::PutWorkflow(_)
+        | Call::EnableWorkflow(..)
+        | Call::PauseSchedule(..)
+        | Call::SetPool(..)
+        | Call::Why(_) => true,
+        Call::Control(_) => false,
+    }
+}

@@ -1,0 +1,276 @@
+//! What can happen to a master, and what follows from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use windlass_model::{Duration, Epoch, Name, OwnerId, RunId, ShardCount, ShardId, WorkerId};
+use windlass_workflow::cron::Calendar;
+
+use crate::durable::{Batch, Claimed, Counter, Lease, Revision, Sighting, Standing};
+use crate::requirement::Capability;
+use crate::shard::input::{Answer, Call, CallId, WorkerLife};
+use crate::shard::load::Rows;
+use crate::time::{Mono, Wall};
+use crate::wire::{Frame, FromWorker};
+
+/// What a master is told once, at its start.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Its process life.
+    pub owner: OwnerId,
+    /// Its name, a label that says which shards it should own.
+    pub name: Name,
+    /// How many shards the cluster has.
+    pub shards: ShardCount,
+    /// How many commits may be under way side by side. Each has its own shards.
+    pub lanes: u16,
+    /// How many commits of one lane may be under way one behind the other.
+    pub pipeline: usize,
+    /// Without a renewal for so long, others may claim its shards.
+    pub lease_ttl: Duration,
+    /// A worker that nobody has heard of for so long is lost.
+    pub worker_timeout: Duration,
+    /// So long after a load, a worker that had attempts and was not heard of is lost.
+    pub adoption_grace: Duration,
+}
+
+/// Everything that can happen to a master.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// The store has answered.
+    Stored(StoreAnswer),
+    /// A worker opened a stream to this master.
+    Connected(WorkerId),
+    /// That stream is gone.
+    Disconnected(WorkerId),
+    /// A worker said something on its stream.
+    FromWorker(FromWorker),
+    /// Another master said something.
+    FromPeer(OwnerId, FromPeer),
+    /// Somebody wants something of a shard, and waits for the answer until then.
+    Call {
+        /// Names the call; unique in this process life.
+        call: CallId,
+        /// Of which shard.
+        shard: ShardId,
+        /// What.
+        what: Call,
+        /// How long the caller waits.
+        until: Mono,
+    },
+    /// Give everything up in good order, and leave.
+    Stop,
+    /// A moment that it asked to be woken at has come.
+    Woken,
+}
+
+/// What a master asks of its store. Each is answered, if need be with "failed"; of one kind there is one under
+/// way, for each shard or lane.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StoreCall {
+    /// A lease, with what was seen of the one that has the name.
+    Register(Option<Sighting>),
+    /// The lease renewed; the global rows up to this revision were acted on.
+    Renew(Revision),
+    /// All leases, and who owns what.
+    Look,
+    /// The lease ended.
+    Leave(Sighting),
+    /// A shard, with what was seen of its owner.
+    Claim(ShardId, Option<Sighting>),
+    /// What is stored of a shard.
+    Load(ShardId, Epoch),
+    /// A shard given up.
+    Release(ShardId, Epoch),
+    /// Decisions stored.
+    Commit(FlightId, Vec<Batch>),
+}
+
+/// Names a commit under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FlightId {
+    /// The lane it is of.
+    pub lane: u16,
+    /// Which of that lane.
+    pub number: u64,
+}
+
+/// What a store says. Whether a call that failed was done is not known.
+#[derive(Clone, Debug)]
+pub enum StoreAnswer {
+    /// To `Register`.
+    Registered(Result<Counter, RegisterFailure>),
+    /// To `Renew`.
+    Renewed(Result<Box<Renewal>, LeaseFailure>),
+    /// To `Look`; `None` if it failed.
+    Looked(Option<Look>),
+    /// To `Leave`: whether it was done.
+    Left(bool),
+    /// To `Claim`.
+    Claimed(ShardId, Result<Claimed, ClaimFailure>),
+    /// To `Load`; `None` if it failed.
+    Loaded(ShardId, Epoch, Option<Box<Rows>>),
+    /// To `Release`: whether it was done.
+    Released(ShardId, bool),
+    /// To `Commit`.
+    Committed(FlightId, Outcome),
+}
+
+/// Why there is no lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegisterFailure {
+    /// Another master has the name.
+    NameTaken(Sighting),
+    /// It failed.
+    Failed,
+}
+
+/// Why a lease was not renewed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeaseFailure {
+    /// There is none: somebody saw it stand still.
+    NotRegistered,
+    /// It failed.
+    Failed,
+}
+
+/// Why a shard was not claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClaimFailure {
+    /// Somebody owns it who was not seen standing still.
+    Held(Sighting),
+    /// The claimer has no lease.
+    NotRegistered,
+    /// It failed.
+    Failed,
+}
+
+/// A renewed lease.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Renewal {
+    /// Where its counter stands.
+    pub counter: Counter,
+    /// The shards it owns.
+    pub owned: Vec<(ShardId, Epoch)>,
+    /// The newest change of the global rows.
+    pub revision: Revision,
+    /// What they say, if they changed.
+    pub globals: Option<Globals>,
+}
+
+/// What belongs to no shard.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Globals {
+    /// Whether anything may start at all.
+    pub dispatching: bool,
+    /// The named calendars.
+    pub calendars: Arc<BTreeMap<Name, Calendar>>,
+    /// Workers that shall take nothing new.
+    pub draining: BTreeSet<WorkerId>,
+}
+
+impl Default for Globals {
+    fn default() -> Globals {
+        Globals { dispatching: true, calendars: Arc::default(), draining: BTreeSet::new() }
+    }
+}
+
+/// The cluster as the store has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Look {
+    /// Every lease.
+    pub leases: Vec<Lease>,
+    /// Every shard.
+    pub standings: Vec<Standing>,
+}
+
+/// What came of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All of it is durable.
+    Committed,
+    /// Nothing of it was done: a shard is not as it was decided on.
+    Fenced,
+    /// Nothing of it was done: the store cannot hold one of the changes.
+    Rejected {
+        /// In which shard's batch.
+        shard: ShardId,
+        /// Which of its changes.
+        index: usize,
+        /// The run it is about, if it is about one.
+        run: Option<RunId>,
+        /// Why, for people.
+        why: Arc<str>,
+    },
+    /// Done, not done, or done later.
+    Failed,
+}
+
+/// What masters say to each other. Any of it may be lost, repeated or late.
+#[derive(Clone, Debug)]
+pub enum FromPeer {
+    /// To a worker that the receiver has a stream to.
+    ToWorker(WorkerId, Frame),
+    /// From a worker that the sender has a stream to.
+    FromWorker(FromWorker),
+    /// Who has heard of this worker?
+    Ask(WorkerId),
+    /// The sender has, so long ago.
+    Heard(WorkerLife, Arc<Capability>, Duration),
+    /// A call for a shard that the receiver should own, and how long its caller still waits.
+    Call(CallId, ShardId, Call, Duration),
+    /// What came of a call.
+    Reply(CallId, Reply),
+    /// A message of a shard of the sender to a shard that the receiver should own.
+    Home(ShardId, Box<crate::shard::input::Input>),
+    /// A shard is free.
+    Released(ShardId),
+}
+
+/// What a caller is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// The shard has answered, and what it said is stored.
+    Answered(Answer),
+    /// Nothing was done: nobody owned the shard in time.
+    Unavailable,
+    /// It may have been done. Looking tells.
+    Unknown,
+    /// The store cannot hold it.
+    Rejected(Arc<str>),
+    /// To another master only: the shard is not here, nothing was done.
+    NotHere,
+}
+
+/// What follows from inputs, to be done in this order.
+#[derive(Debug, Default)]
+pub struct Decision {
+    /// To be done.
+    pub effects: Vec<Effect>,
+}
+
+/// Something to be done.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// Ask the store.
+    Store(StoreCall),
+    /// Send to a worker, on its stream to this master.
+    ToWorker(WorkerId, Frame),
+    /// Send to another master.
+    ToPeer(OwnerId, FromPeer),
+    /// Answer a call.
+    Reply(CallId, Reply),
+    /// Another live master has the name: this one must not start.
+    NameTaken(Sighting),
+    /// Everything is given up, and the lease is ended.
+    Stopped,
+}
+
+/// What a master would have its shell know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// The moment at which it must be woken even if nothing happens.
+    pub wake_at: Option<Mono>,
+    /// The same on the wall clock.
+    pub wake_at_wall: Option<Wall>,
+}

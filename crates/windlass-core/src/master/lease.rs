@@ -1,0 +1,223 @@
+//! The master's own lease: the right to own shards, and to speak for them.
+//!
+//! What is committed is fenced by the store. What is only said is not: so a master speaks for its shards only while
+//! its last successful renewal *began* less than `lease_ttl` ago. Nobody claims a shard before its owner's
+//! counter has stood still for that long on the claimer's own clock.
+
+use windlass_model::{Duration, Epoch, ShardId};
+
+use super::Master;
+use super::input::{Decision, Effect, LeaseFailure, RegisterFailure, Renewal, StoreCall};
+use super::ownership::State;
+use crate::durable::{Counter, Revision, Sighting};
+use crate::shard;
+use crate::time::{Mono, Now};
+
+/// How many times a lease is renewed in its time.
+const RENEWALS: u64 = 3;
+
+/// The lease as far as this master knows.
+#[derive(Debug)]
+pub(super) struct OwnLease {
+    /// Where its counter stands, if there is a lease.
+    pub counter: Option<Counter>,
+    /// When the call under way began, if one is.
+    call: Option<Mono>,
+    /// When the next one is due.
+    next: Mono,
+    /// When the newest call that succeeded began.
+    renewed: Option<Mono>,
+    /// Up to which change of the global rows was acted.
+    applied: Revision,
+    /// Who has the name, and since when it stands still.
+    rival: Option<(Sighting, Mono)>,
+    /// When the look under way began, if one is.
+    pub look: Option<Mono>,
+    /// When the next one is due.
+    pub next_look: Option<Mono>,
+    /// Whether the lease is being ended, or has been.
+    leaving: bool,
+}
+
+impl OwnLease {
+    pub fn new(now: Mono) -> OwnLease {
+        OwnLease {
+            counter: None,
+            call: None,
+            next: now,
+            renewed: None,
+            applied: Revision::NONE,
+            rival: None,
+            look: None,
+            next_look: None,
+            leaving: false,
+        }
+    }
+
+    pub fn wake_at(&self) -> Option<Mono> {
+        if self.leaving {
+            return None;
+        }
+        let renew = self.call.is_none().then_some(self.next);
+        let look = self.next_look.filter(|_| self.look.is_none());
+        [renew, look].into_iter().flatten().min()
+    }
+}
+
+impl Master {
+    /// Whether it may speak for its shards.
+    pub(super) fn may_speak(&self, now: Now) -> bool {
+        self.lease.counter.is_some()
+            && self.lease.renewed.is_some_and(|began| now.mono.since(began) < self.settings.lease_ttl)
+    }
+
+    pub(super) fn renew_every(&self) -> Duration {
+        Duration::from_millis((self.settings.lease_ttl.as_millis() / RENEWALS).max(1))
+    }
+
+    /// Registers, renews and looks, when it is time to.
+    pub(super) fn keep_lease(&mut self, now: Now, out: &mut Decision) {
+        if self.lease.leaving {
+            return;
+        }
+        if self.lease.call.is_none() && now.mono >= self.lease.next {
+            let call = match self.lease.counter {
+                Some(_) => StoreCall::Renew(self.lease.applied),
+                None => StoreCall::Register(self.rival_standing_still(now)),
+            };
+            self.lease.call = Some(now.mono);
+            self.lease.next = now.mono.after(self.renew_every());
+            out.effects.push(Effect::Store(call));
+        }
+        if self.lease.look.is_none() && self.lease.next_look.is_some_and(|when| now.mono >= when) {
+            self.lease.look = Some(now.mono);
+            self.lease.next_look = Some(now.mono.after(self.renew_every()));
+            out.effects.push(Effect::Store(StoreCall::Look));
+        }
+    }
+
+    /// Who has the name, if it has stood still for the time of a lease.
+    fn rival_standing_still(&self, now: Now) -> Option<Sighting> {
+        let (rival, since) = self.lease.rival?;
+        (now.mono.since(since) >= self.settings.lease_ttl).then_some(rival)
+    }
+
+    pub(super) fn registered(
+        &mut self,
+        now: Now,
+        answer: Result<Counter, RegisterFailure>,
+        out: &mut Decision,
+    ) {
+        let Some(began) = self.lease.call.take() else { return };
+        match answer {
+            Ok(counter) => {
+                self.lease.counter = Some(counter);
+                self.lease.renewed = Some(began);
+                (self.lease.next, self.lease.next_look) = (now.mono, Some(now.mono));
+                self.lease.rival = None;
+            }
+            Err(RegisterFailure::NameTaken(rival)) => match self.lease.rival {
+                Some((known, _)) if known == rival => {}
+                // It moves: it lives.
+                Some((known, _)) if known.owner == rival.owner => {
+                    self.lease.leaving = true;
+                    out.effects.push(Effect::NameTaken(rival));
+                }
+                Some(_) | None => self.lease.rival = Some((rival, now.mono)),
+            },
+            Err(RegisterFailure::Failed) => {}
+        }
+    }
+
+    pub(super) fn renewed(
+        &mut self,
+        now: Now,
+        answer: Result<Box<Renewal>, LeaseFailure>,
+        out: &mut Decision,
+    ) {
+        let Some(began) = self.lease.call.take() else { return };
+        match answer {
+            Ok(renewal) => {
+                self.lease.counter = Some(renewal.counter);
+                self.lease.renewed = Some(began);
+                self.compare_owned(now, began, &renewal.owned);
+                if let Some(globals) = renewal.globals {
+                    self.globals = globals;
+                    self.spread_globals(now, out);
+                }
+                self.lease.applied = renewal.revision;
+            }
+            Err(LeaseFailure::NotRegistered) => self.lose_lease(now, out),
+            Err(LeaseFailure::Failed) => {}
+        }
+    }
+
+    /// Somebody saw the lease stand still, and ended it. Nothing is owned any more.
+    pub(super) fn lose_lease(&mut self, now: Now, out: &mut Decision) {
+        (self.lease.counter, self.lease.renewed) = (None, None);
+        self.lease.next = now.mono;
+        let owned: Vec<_> = self.shards.keys().copied().collect();
+        for shard in owned {
+            self.drop_shard(now, shard, out);
+        }
+    }
+
+    fn spread_globals(&mut self, now: Now, out: &mut Decision) {
+        let live: Vec<_> = self.live().map(|(shard, _)| shard).collect();
+        for shard in live {
+            let calendars = std::sync::Arc::clone(&self.globals.calendars);
+            self.decide(now, shard, shard::input::Input::Calendars(calendars), out);
+            let dispatching = self.globals.dispatching;
+            self.decide(now, shard, shard::input::Input::DispatchSwitch(dispatching), out);
+        }
+    }
+
+    /// When stopping: ends the lease once nothing is owned any more.
+    pub(super) fn leave_if_done(&mut self, out: &mut Decision) {
+        if !self.stopping || self.lease.leaving || !self.shards.is_empty() || self.lease.call.is_some() {
+            return;
+        }
+        let idle = self.lanes.iter().all(super::lanes::Lane::is_idle);
+        if !idle {
+            return;
+        }
+        self.lease.leaving = true;
+        match self.lease.counter {
+            Some(counter) => {
+                let seen = Sighting { owner: self.settings.owner, counter };
+                out.effects.push(Effect::Store(StoreCall::Leave(seen)));
+            }
+            None => out.effects.push(Effect::Stopped),
+        }
+    }
+
+    /// The lease was ended, or is left to run out.
+    pub(super) fn left(&mut self, out: &mut Decision) {
+        self.lease.counter = None;
+        out.effects.push(Effect::Stopped);
+    }
+
+    /// Compares what the store says is owned with what is held. A shard that was claimed after the renewal began
+    /// may be missing from it.
+    fn compare_owned(&mut self, now: Now, began: Mono, owned: &[(ShardId, Epoch)]) {
+        let mut gone = Vec::new();
+        for (shard, held) in &self.shards {
+            let settled = match held.state {
+                State::Loading | State::Live(_) => held.claimed_at < began,
+                State::Wanted { .. } | State::Claiming | State::GivingUp => false,
+            };
+            if settled && !owned.contains(&(*shard, held.epoch)) {
+                gone.push(*shard);
+            }
+        }
+        for shard in gone {
+            self.lost_shard(now, shard);
+        }
+        // A claim whose answer was lost: it is ours, and nobody else will take it.
+        for (shard, _) in owned {
+            if !self.shards.contains_key(shard) && !self.stopping {
+                self.want(now, *shard, None);
+            }
+        }
+    }
+}

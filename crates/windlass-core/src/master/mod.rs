@@ -1,0 +1,189 @@
+//! The master machine: which shards it owns, and everything that goes in and out of them.
+//!
+//! ```text
+//! calls, workers, peers ──► handle ──► shards ──► a lane's open batch
+//!                                                     │ flush
+//!                              store ◄── commit ◄─────┘
+//!                                └── committed ──► messages go out
+//! ```
+//!
+//! The shell hands in everything that waits with [`Master::handle`], then calls [`Master::flush`] once: what was
+//! decided meanwhile becomes one commit. Nothing that a shard says leaves before what it was derived from is
+//! durable, and nothing is said for a shard without the right to speak for it (see [`lease`]).
+//!
+//! A commit that failed in any way makes its batch and everything decided after it void. The lane's shards are
+//! claimed again, which tells what landed and keeps the rest from landing, and are loaded anew.
+
+mod calls;
+mod claims;
+mod demand;
+pub mod input;
+mod invariants;
+mod lanes;
+mod lease;
+mod ownership;
+mod sessions;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use windlass_model::{OwnerId, ShardId, WorkerId};
+
+use crate::time::{Mono, Now};
+
+use calls::Calls;
+use claims::Peer;
+use input::{Decision, FromPeer, Globals, Input, Settings, StoreAnswer, Wants};
+use lanes::Lane;
+use lease::OwnLease;
+use ownership::{Held, State};
+use sessions::Session;
+
+/// A master: the shards it owns, and the workers and masters it knows.
+#[derive(Debug)]
+pub struct Master {
+    settings: Settings,
+    lease: OwnLease,
+    /// The other masters, as the store last showed them.
+    peers: BTreeMap<OwnerId, Peer>,
+    /// Who owns the shards of others, as far as is known.
+    owners: BTreeMap<ShardId, OwnerId>,
+    /// Shards that nobody owns, since when.
+    ownerless: BTreeMap<ShardId, Mono>,
+    shards: BTreeMap<ShardId, Held>,
+    lanes: Vec<Lane>,
+    calls: Calls,
+    sessions: BTreeMap<WorkerId, Session>,
+    /// Workers that have a stream to this master.
+    streams: BTreeSet<WorkerId>,
+    globals: Globals,
+    /// When it last did anything: a gap means that it was frozen.
+    awake: Mono,
+    stopping: bool,
+}
+
+impl Master {
+    /// A master that owns nothing yet.
+    pub fn start(now: Now, settings: Settings, out: &mut Decision) -> Master {
+        let lanes = (0..settings.lanes.max(1)).map(Lane::new).collect();
+        let mut master = Master {
+            lease: OwnLease::new(now.mono),
+            peers: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            ownerless: BTreeMap::new(),
+            shards: BTreeMap::new(),
+            lanes,
+            calls: Calls::default(),
+            sessions: BTreeMap::new(),
+            streams: BTreeSet::new(),
+            globals: Globals::default(),
+            awake: now.mono,
+            stopping: false,
+            settings,
+        };
+        master.flush(now, out);
+        master
+    }
+
+    /// Decides what follows from an input, at the end of `out`. What shards decide, and what the time has made
+    /// due, waits for [`Master::flush`].
+    pub fn handle(&mut self, now: Now, input: Input, out: &mut Decision) {
+        self.notice_freeze(now);
+        match input {
+            Input::Stored(answer) => self.stored(now, answer, out),
+            Input::Connected(worker) => self.connected(worker),
+            Input::Disconnected(worker) => self.disconnected(worker),
+            Input::FromWorker(message) => self.worker_says(now, None, message, out),
+            Input::FromPeer(peer, message) => self.peer_says(now, peer, message, out),
+            Input::Call { call, shard, what, until } => {
+                self.called(now, calls::Origin::Here(call), shard, what, until, out);
+            }
+            Input::Stop => self.stopping = true,
+            Input::Woken => {}
+        }
+    }
+
+    /// Does what the time has made due, commits what shards have decided, and sends what needs no commit.
+    pub fn flush(&mut self, now: Now, out: &mut Decision) {
+        self.follow_up(now, out);
+        for lane in 0..self.lanes.len() {
+            self.flush_lane(now, lane, out);
+        }
+        self.give_up_shards(out);
+        self.tell_demand(out);
+    }
+
+    fn stored(&mut self, now: Now, answer: StoreAnswer, out: &mut Decision) {
+        match answer {
+            StoreAnswer::Registered(answer) => self.registered(now, answer, out),
+            StoreAnswer::Renewed(answer) => self.renewed(now, answer, out),
+            StoreAnswer::Looked(look) => self.looked(now, look, out),
+            StoreAnswer::Left(_) => self.left(out),
+            StoreAnswer::Claimed(shard, answer) => self.claimed(now, shard, answer, out),
+            StoreAnswer::Loaded(shard, epoch, rows) => self.loaded(now, shard, epoch, rows, out),
+            StoreAnswer::Released(shard, done) => self.released(now, shard, done, out),
+            StoreAnswer::Committed(flight, outcome) => self.committed(now, flight, outcome, out),
+        }
+    }
+
+    fn peer_says(&mut self, now: Now, peer: OwnerId, message: FromPeer, out: &mut Decision) {
+        match message {
+            FromPeer::ToWorker(worker, frame) => self.relay(worker, frame, out),
+            FromPeer::FromWorker(message) => self.worker_says(now, Some(peer), message, out),
+            FromPeer::Ask(worker) => self.asked_about(now, peer, worker, out),
+            FromPeer::Heard(life, capability, ago) => {
+                self.heard_by_peer(now, peer, life, &capability, ago, out);
+            }
+            FromPeer::Call(call, shard, what, left) => {
+                let until = now.mono.after(left);
+                self.called(now, calls::Origin::There(peer, call), shard, what, until, out);
+            }
+            FromPeer::Reply(call, reply) => self.peer_replied(now, peer, call, reply, out),
+            FromPeer::Home(shard, input) => self.decide(now, shard, *input, out),
+            FromPeer::Released(shard) => self.freed(now, shard),
+        }
+    }
+
+    /// Does what the time has made due.
+    fn follow_up(&mut self, now: Now, out: &mut Decision) {
+        self.awake = self.awake.max(now.mono);
+        self.keep_lease(now, out);
+        self.claim_due(now, out);
+        self.wake_shards(now, out);
+        self.judge_workers(now, out);
+        self.end_adoptions(now, out);
+        self.expire_calls(now, out);
+        self.leave_if_done(out);
+    }
+
+    /// What the master would have its shell know.
+    pub fn wants(&self) -> Wants {
+        let shards = self.shards.values().map(Held::wake_at);
+        let workers = self.sessions.values().map(|session| session.due(&self.settings));
+        let others = [self.lease.wake_at(), self.calls.wake_at()];
+        let wake_at = shards.chain(workers).chain(others).flatten().min();
+        let wall = self.shards.values().filter_map(|held| match &held.state {
+            State::Live(live) => live.shard.wake_at_wall(),
+            State::Wanted { .. } | State::Claiming | State::Loading | State::GivingUp => None,
+        });
+        Wants { wake_at, wake_at_wall: wall.min() }
+    }
+
+    /// The shards that it owns and has loaded, with their epochs.
+    pub fn live(&self) -> impl Iterator<Item = (ShardId, windlass_model::Epoch)> {
+        self.shards.iter().filter_map(|(shard, held)| match &held.state {
+            State::Live(live) if !live.leaving => Some((*shard, held.epoch)),
+            State::Live(_) | State::Wanted { .. } | State::Claiming | State::Loading | State::GivingUp => {
+                None
+            }
+        })
+    }
+
+    /// How many runs are open in its shards, and how many calls wait.
+    pub fn open(&self) -> (usize, usize) {
+        let runs = self.shards.values().map(|held| match &held.state {
+            State::Live(live) => live.shard.open_runs(),
+            State::Wanted { .. } | State::Claiming | State::Loading | State::GivingUp => 0,
+        });
+        (runs.sum(), self.calls.len())
+    }
+}
