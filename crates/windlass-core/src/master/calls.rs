@@ -170,7 +170,7 @@ impl Master {
         {
             pending.place = Place::Handled;
             let what = pending.what.clone();
-            self.decide(now, shard, Input::Call(id, what), out);
+            self.decide(now, shard, Input::Call(id, what));
         }
     }
 

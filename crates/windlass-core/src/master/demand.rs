@@ -48,7 +48,7 @@ impl Master {
             let before = ready.get(1).map(|(best, _)| *best);
             let offered = grants.len();
             let offer = Offer { life, class: Arc::clone(class), grants: std::mem::take(&mut grants), before };
-            self.decide(now, shard, Input::Offer(offer), out);
+            self.decide(now, shard, Input::Offer(offer));
             grants = self.take_unused().into_iter().flat_map(|offer| offer.grants).collect();
             if grants.len() == offered {
                 in_vain.insert(shard);

@@ -98,7 +98,7 @@ impl Master {
     }
 
     /// Lets a shard that is here decide about an input, and the shards of the same lane about what it tells them.
-    pub(super) fn decide(&mut self, now: Now, shard: ShardId, input: Input, out: &mut Decision) {
+    pub(super) fn decide(&mut self, now: Now, shard: ShardId, input: Input) {
         let mut todo = VecDeque::from([(shard, input)]);
         while let Some((shard, input)) = todo.pop_front() {
             if !self.is_open(shard) {
@@ -123,11 +123,11 @@ impl Master {
     }
 
     /// Delivers what a shard has just said to other shards and to offers.
-    pub(super) fn route_messages(&mut self, now: Now, shard: ShardId, out: &mut Decision) {
+    pub(super) fn route_messages(&mut self, now: Now, shard: ShardId) {
         let mut todo = VecDeque::new();
         self.route(shard, &mut todo);
         while let Some((shard, input)) = todo.pop_front() {
-            self.decide(now, shard, input, out);
+            self.decide(now, shard, input);
         }
     }
 
@@ -320,7 +320,7 @@ impl Master {
         let Some(target) = homes(self.settings.shards, &message) else { return };
         let Some(input) = into_input(message) else { return };
         if self.shards.contains_key(&target) {
-            self.decide(now, target, input, out);
+            self.decide(now, target, input);
         } else if let Some(owner) = self.owners.get(&target) {
             out.effects.push(Effect::ToPeer(*owner, FromPeer::Home(target, Box::new(input))));
         }

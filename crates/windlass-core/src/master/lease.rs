@@ -143,7 +143,7 @@ impl Master {
                 self.compare_owned(now, began, &renewal.owned);
                 if let Some(globals) = renewal.globals {
                     self.globals = globals;
-                    self.spread_globals(now, out);
+                    self.spread_globals(now);
                 }
                 self.lease.applied = renewal.revision;
             }
@@ -162,13 +162,13 @@ impl Master {
         }
     }
 
-    fn spread_globals(&mut self, now: Now, out: &mut Decision) {
+    fn spread_globals(&mut self, now: Now) {
         let live: Vec<_> = self.live().map(|(shard, _)| shard).collect();
         for shard in live {
             let calendars = std::sync::Arc::clone(&self.globals.calendars);
-            self.decide(now, shard, shard::input::Input::Calendars(calendars), out);
+            self.decide(now, shard, shard::input::Input::Calendars(calendars));
             let dispatching = self.globals.dispatching;
-            self.decide(now, shard, shard::input::Input::DispatchSwitch(dispatching), out);
+            self.decide(now, shard, shard::input::Input::DispatchSwitch(dispatching));
         }
     }
 

@@ -131,14 +131,14 @@ impl Master {
             FromPeer::FromWorker(message) => self.worker_says(now, Some(peer), message, out),
             FromPeer::Ask(worker) => self.asked_about(now, peer, worker, out),
             FromPeer::Heard(life, capability, ago) => {
-                self.heard_by_peer(now, peer, life, &capability, ago, out);
+                self.heard_by_peer(now, peer, life, &capability, ago);
             }
             FromPeer::Call(call, shard, what, left) => {
                 let until = now.mono.after(left);
                 self.called(now, calls::Origin::There(peer, call), shard, what, until, out);
             }
             FromPeer::Reply(call, reply) => self.peer_replied(now, peer, call, reply, out),
-            FromPeer::Home(shard, input) => self.decide(now, shard, *input, out),
+            FromPeer::Home(shard, input) => self.decide(now, shard, *input),
             FromPeer::Released(shard) => self.freed(now, shard),
         }
     }
@@ -148,9 +148,9 @@ impl Master {
         self.awake = self.awake.max(now.mono);
         self.keep_lease(now, out);
         self.claim_due(now, out);
-        self.wake_shards(now, out);
+        self.wake_shards(now);
         self.judge_workers(now, out);
-        self.end_adoptions(now, out);
+        self.end_adoptions(now);
         self.expire_calls(now, out);
         self.leave_if_done(out);
     }

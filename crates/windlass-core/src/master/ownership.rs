@@ -185,8 +185,8 @@ impl Master {
         }));
         self.owners.remove(&shard);
         self.ownerless.remove(&shard);
-        self.route_messages(now, shard, out);
-        self.decide(now, shard, Input::DispatchSwitch(self.globals.dispatching), out);
+        self.route_messages(now, shard);
+        self.decide(now, shard, Input::DispatchSwitch(self.globals.dispatching));
         self.adopt(now, shard, out);
         self.call_waiting(now, shard, out);
     }
@@ -200,7 +200,7 @@ impl Master {
             .map(|session| (session.life, Arc::clone(&session.capability)))
             .collect();
         for (life, capability) in seen {
-            self.decide(now, shard, Input::WorkerSeen(life, capability), out);
+            self.decide(now, shard, Input::WorkerSeen(life, capability));
         }
         let grace = now.mono.after(self.settings.adoption_grace);
         let mut strangers = Vec::new();
@@ -224,7 +224,7 @@ impl Master {
     }
 
     /// Who had attempts when the shard was loaded and was not heard of since is lost.
-    pub(super) fn end_adoptions(&mut self, now: Now, out: &mut Decision) {
+    pub(super) fn end_adoptions(&mut self, now: Now) {
         let mut lost = Vec::new();
         let again = now.mono.after(self.settings.adoption_grace);
         for (shard, held) in &mut self.shards {
@@ -246,7 +246,7 @@ impl Master {
             live.adopt_until = waiting.then_some(again);
         }
         for (shard, life) in lost {
-            self.decide(now, shard, Input::WorkerLost(life), out);
+            self.decide(now, shard, Input::WorkerLost(life));
         }
     }
 
@@ -261,7 +261,7 @@ impl Master {
     }
 
     /// Wakes the shards whose time has come.
-    pub(super) fn wake_shards(&mut self, now: Now, out: &mut Decision) {
+    pub(super) fn wake_shards(&mut self, now: Now) {
         let due: Vec<_> = self
             .shards
             .iter()
@@ -276,7 +276,7 @@ impl Master {
             .map(|(shard, _)| *shard)
             .collect();
         for shard in due {
-            self.decide(now, shard, Input::Woken, out);
+            self.decide(now, shard, Input::Woken);
         }
     }
 

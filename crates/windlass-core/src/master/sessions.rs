@@ -84,7 +84,7 @@ impl Master {
                         out.effects.push(Effect::ToPeer(*peer, FromPeer::FromWorker(message.clone())));
                     }
                 }
-                if self.heard_of(now, via, life, capability, now.mono, out) {
+                if self.heard_of(now, via, life, capability, now.mono) {
                     self.answer_heartbeat(now, life, sent, status, out);
                 }
             }
@@ -99,7 +99,7 @@ impl Master {
             FromWorker::Report { life, attempt, report } => {
                 let shard = attempt.job.run.shard();
                 if self.shards.contains_key(&shard) {
-                    self.decide(now, shard, Input::Report(life, attempt, report), out);
+                    self.decide(now, shard, Input::Report(life, attempt, report));
                 } else {
                     let message = FromWorker::Report { life, attempt, report };
                     self.pass_to_owner(via, shard, message, out);
@@ -107,7 +107,7 @@ impl Master {
             }
             FromWorker::Inventory(inventory) => {
                 if self.shards.contains_key(&inventory.shard) {
-                    self.has(now, inventory, out);
+                    self.has(now, inventory);
                 } else {
                     let shard = inventory.shard;
                     self.pass_to_owner(via, shard, FromWorker::Inventory(inventory), out);
@@ -140,7 +140,6 @@ impl Master {
         life: WorkerLife,
         capability: &Arc<Capability>,
         at: Mono,
-        out: &mut Decision,
     ) -> bool {
         let known = self.sessions.get(&life.worker);
         if known.is_some_and(|session| session.life.incarnation > life.incarnation) {
@@ -175,7 +174,7 @@ impl Master {
             session.adopting = shards.iter().copied().collect();
         }
         for shard in shards {
-            self.decide(now, shard, Input::WorkerSeen(life, Arc::clone(capability)), out);
+            self.decide(now, shard, Input::WorkerSeen(life, Arc::clone(capability)));
         }
         true
     }
@@ -217,7 +216,7 @@ impl Master {
     }
 
     /// A worker says what it has of a shard.
-    fn has(&mut self, now: Now, inventory: Inventory, out: &mut Decision) {
+    fn has(&mut self, now: Now, inventory: Inventory) {
         let (life, shard) = (inventory.life, inventory.shard);
         let current = self.shards.get(&shard).is_some_and(|held| held.epoch == inventory.epoch);
         let known = self.sessions.get(&life.worker).is_some_and(|session| session.life == life);
@@ -228,7 +227,7 @@ impl Master {
         if right && let Some(session) = self.sessions.get_mut(&life.worker) {
             session.adopting.remove(&shard);
         }
-        self.decide(now, shard, Input::Inventory(inventory), out);
+        self.decide(now, shard, Input::Inventory(inventory));
     }
 
     /// Sends a frame to a worker: on its stream here, or through who heard it last.
@@ -275,13 +274,12 @@ impl Master {
         life: WorkerLife,
         capability: &Arc<Capability>,
         ago: Duration,
-        out: &mut Decision,
     ) {
         if ago.as_millis() >= self.settings.worker_timeout.as_millis() {
             return;
         }
         let at = Mono(now.mono.0.saturating_sub(ago.as_millis()));
-        self.heard_of(now, Some(peer), life, capability, at, out);
+        self.heard_of(now, Some(peer), life, capability, at);
     }
 
     /// Asks about workers that are silent, and gives up those that nobody has heard of.
@@ -308,7 +306,7 @@ impl Master {
         for life in lost {
             let shards: Vec<_> = self.live().map(|(shard, _)| shard).collect();
             for shard in shards {
-                self.decide(now, shard, Input::WorkerLost(life), out);
+                self.decide(now, shard, Input::WorkerLost(life));
             }
         }
     }
