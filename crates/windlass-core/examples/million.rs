@@ -34,6 +34,7 @@ fn main() {
     let wanted = CreateRun {
         key: Key { principal: "me".into(), key: "million".into() },
         body: 0,
+        known: None,
         definition,
         version: None,
         pinned: Arc::default(),

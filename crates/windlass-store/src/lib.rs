@@ -18,6 +18,7 @@ pub mod content;
 pub mod shards;
 
 pub mod reads;
+pub mod resolve;
 pub mod retention;
 pub mod versions;
 

@@ -17,7 +17,7 @@ use crate::time::{Now, Wall};
 impl Shard {
     /// Creates the wanted run, or finds the one that the same call created before.
     pub(super) fn create(&mut self, now: Now, call: CallId, wanted: CreateRun, out: &mut Decision) {
-        let answer = match self.keys.get(&wanted.key) {
+        let answer = match self.keys.get(&wanted.key).or(wanted.known.as_ref()) {
             Some(known) if known.body == wanted.body => Answer::Created(known.run),
             Some(_) => Answer::Refused(Refusal::KeyReused),
             None => match self.create_new(now, wanted, out) {

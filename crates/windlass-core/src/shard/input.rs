@@ -18,7 +18,7 @@ use crate::attempt::StopReason;
 use crate::durable::Origin;
 use crate::order::OrderKey;
 use crate::requirement::{Capability, Requirement};
-use crate::rows::{Change, Key, Selection, Values};
+use crate::rows::{Change, Key, KeyRow, Selection, Values};
 use crate::time::{Mono, Wall};
 use crate::wire::{GrantId, Inventory};
 use crate::{job, run};
@@ -102,6 +102,8 @@ pub struct CreateRun {
     pub key: Key,
     /// Digest of what it asks for.
     pub body: u64,
+    /// What is stored of an earlier call with the key, read by the caller: the shard remembers only some.
+    pub known: Option<KeyRow>,
     /// The definition, read by the caller.
     pub definition: Arc<Definition>,
     /// Which stored version it is, if it is one.

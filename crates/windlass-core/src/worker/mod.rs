@@ -155,6 +155,11 @@ impl Worker {
         Wants { wake_at: times.into_iter().flatten().min() }
     }
 
+    /// Which process life this is.
+    pub fn incarnation(&self) -> windlass_model::Incarnation {
+        self.settings.life.incarnation
+    }
+
     /// How many attempts are taken and not over, and how many results are not known to be stored.
     pub fn open(&self) -> (usize, usize) {
         (self.live.len(), self.results.len())

@@ -327,6 +327,7 @@ impl World {
         let wanted = CreateRun {
             key: Key { principal: "me".into(), key: key.into() },
             body,
+            known: None,
             definition: Arc::clone(definition),
             version: Some(1),
             pinned: Arc::clone(&self.pinned),

@@ -75,6 +75,11 @@ impl Model {
         Ok(())
     }
 
+    /// A global row. For tests and simulations.
+    pub fn global(&self, key: &GlobalKey) -> Option<&GlobalRow> {
+        self.globals.get(key)
+    }
+
     /// See [`Store::set_global`](crate::Store::set_global).
     pub fn set_global(
         &mut self,

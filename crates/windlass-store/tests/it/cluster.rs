@@ -111,6 +111,7 @@ impl Cluster {
         let wanted = CreateRun {
             key: Key { principal: "me".into(), key: self.calls.to_string().into() },
             body: 0,
+            known: None,
             definition,
             version,
             pinned: self.pinned(&origin),

@@ -1,0 +1,144 @@
+//! What goes wrong, and when it stops.
+
+use crate::world::{Event, Fault, Node, World};
+
+impl World {
+    /// Plans the first of each kind of fault.
+    pub fn plan_faults(&mut self) {
+        for fault in [Fault::Crash, Fault::Freeze, Fault::Cut, Fault::Step, Fault::Outage] {
+            self.plan(fault);
+        }
+    }
+
+    fn every(&self, fault: Fault) -> u64 {
+        match fault {
+            Fault::Crash => self.options.crash_every,
+            Fault::Freeze => self.options.freeze_every,
+            Fault::Cut => self.options.cut_every,
+            Fault::Step => self.options.step_every,
+            Fault::Outage => self.options.outage_every,
+        }
+    }
+
+    fn plan(&mut self, fault: Fault) {
+        let every = self.every(fault);
+        if every > 0 {
+            let delay = self.random.between(every / 4 + 1, every * 2);
+            self.after(delay, Event::Fault(fault));
+        }
+    }
+
+    fn somebody(&mut self) -> Node {
+        if self.random.chance(600) {
+            Node::Master(self.random.below(self.masters.len()))
+        } else {
+            Node::Worker(self.random.below(self.workers.len()))
+        }
+    }
+
+    /// Something goes wrong.
+    pub fn fault(&mut self, fault: Fault) {
+        if self.quiet {
+            return;
+        }
+        self.plan(fault);
+        match fault {
+            Fault::Crash => match self.somebody() {
+                Node::Master(number) => self.crash_master(number),
+                Node::Worker(number) => self.crash_worker(number),
+            },
+            Fault::Freeze => {
+                let node = self.somebody();
+                let inbox = match node {
+                    Node::Master(number) => &mut self.masters[number].inbox,
+                    Node::Worker(number) => &mut self.workers[number].inbox,
+                };
+                if inbox.is_none() {
+                    *inbox = Some(Vec::new());
+                    let long = self.random.between(100, 15_000);
+                    self.after(long, Event::Thaw(node));
+                }
+            }
+            Fault::Cut => {
+                let (here, there) = (self.somebody(), self.somebody());
+                if here == there {
+                    return;
+                }
+                let long = self.random.between(200, 12_000);
+                let both = self.random.chance(600);
+                for (from, to) in [(here, there), (there, here)].into_iter().take(if both { 2 } else { 1 }) {
+                    if self.cuts.insert((from, to)) {
+                        self.after(long, Event::Heal(from, to));
+                    }
+                }
+                if let (Node::Worker(worker), Node::Master(master)) | (Node::Master(master), Node::Worker(worker)) =
+                    (here, there)
+                {
+                    self.after(1_500, Event::CloseStream(worker, master));
+                }
+            }
+            Fault::Step => {
+                let step = self.random.between(0, 14_400_000) as i64 - 7_200_000;
+                if step < 0 {
+                    self.reach.hit("clock stepped back");
+                }
+                match self.somebody() {
+                    Node::Master(number) => self.masters[number].wall_off = step,
+                    Node::Worker(number) => self.workers[number].wall_off = step,
+                }
+                // Whoever sleeps until a time of the wall clock notices.
+                for number in 0..self.masters.len() {
+                    let life = self.masters[number].life;
+                    self.masters[number].wake = Some(self.time + 1);
+                    self.after(1, Event::WakeMaster(number, life));
+                }
+            }
+            Fault::Outage => {
+                let long = self.random.between(500, 8_000);
+                self.store.away_until = self.time + long;
+            }
+        }
+    }
+
+    /// Somebody frozen goes on, and finds what has come meanwhile.
+    pub fn thaw(&mut self, node: Node) {
+        let inbox = match node {
+            Node::Master(number) => self.masters[number].inbox.take(),
+            Node::Worker(number) => self.workers[number].inbox.take(),
+        };
+        for event in inbox.into_iter().flatten() {
+            self.after(0, event);
+        }
+        match node {
+            Node::Master(number) => {
+                let life = self.masters[number].life;
+                self.masters[number].wake = Some(self.time);
+                self.after(0, Event::WakeMaster(number, life));
+            }
+            Node::Worker(number) => {
+                let life = self.workers[number].life;
+                self.workers[number].wake = Some(self.time);
+                self.after(0, Event::WakeWorker(number, life));
+            }
+        }
+    }
+
+    /// Faults are over: everybody is back, and every clock is right.
+    pub fn become_quiet(&mut self) {
+        self.quiet = true;
+        self.cuts.clear();
+        self.store.away_until = 0;
+        for number in 0..self.masters.len() {
+            self.masters[number].wall_off = 0;
+            self.thaw(Node::Master(number));
+            self.start_master(number);
+        }
+        for number in 0..self.workers.len() {
+            self.workers[number].wall_off = 0;
+            self.thaw(Node::Worker(number));
+            self.start_worker(number);
+        }
+        self.calm_people();
+        self.after(1_000, Event::Tick);
+    }
+}

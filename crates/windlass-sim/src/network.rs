@@ -1,0 +1,126 @@
+//! Messages get lost, take long, come twice, and overtake each other.
+
+use windlass_core::master::input::{FromPeer, Input as ToMaster};
+use windlass_core::wire::{Frame, FromWorker};
+use windlass_core::worker::input::Input as ToWorker;
+
+use crate::world::{Event, Node, World};
+
+impl World {
+    /// How long a message takes each time it arrives: not at all, once, or twice.
+    fn delays(&mut self, from: Node, to: Node) -> Vec<u64> {
+        if self.cuts.contains(&(from, to)) {
+            return Vec::new();
+        }
+        if self.quiet {
+            return vec![self.random.between(1, 5)];
+        }
+        if self.random.chance(self.options.drop) {
+            return Vec::new();
+        }
+        let copies = 1 + usize::from(self.random.chance(self.options.double));
+        (0..copies).map(|_| self.delay()).collect()
+    }
+
+    /// How long a message takes.
+    pub fn delay(&mut self) -> u64 {
+        let ordinary = self.random.between(1, self.options.delay.max(1));
+        if !self.quiet && self.random.chance(self.options.slow) {
+            ordinary + self.random.between(100, 6_000)
+        } else {
+            ordinary
+        }
+    }
+
+    /// A master sends to a worker, on its stream.
+    pub fn master_to_worker(&mut self, master: usize, worker: usize, frame: &Frame) {
+        if !self.streams.contains(&(worker, master)) {
+            return;
+        }
+        for delay in self.delays(Node::Master(master), Node::Worker(worker)) {
+            let life = self.workers[worker].life;
+            let input = Box::new(ToWorker::Frame(frame.clone()));
+            self.note_frame_path(master, worker, frame);
+            self.after(delay, Event::Worker(worker, life, input));
+        }
+    }
+
+    fn note_frame_path(&mut self, master: usize, worker: usize, frame: &Frame) {
+        if let windlass_core::wire::Body::Orders { shard, .. } = &frame.body {
+            self.workers[worker].heard_through.insert(*shard, master);
+        }
+    }
+
+    /// A master sends to another.
+    pub fn master_to_master(&mut self, from: usize, to: usize, message: &FromPeer) {
+        for delay in self.delays(Node::Master(from), Node::Master(to)) {
+            let (life, owner) = (self.masters[to].life, self.masters[from].owner);
+            let input = Box::new(ToMaster::FromPeer(owner, message.clone()));
+            self.after(delay, Event::Master(to, life, input));
+        }
+    }
+
+    /// A worker sends to a master, on its stream.
+    pub fn worker_to_master(&mut self, worker: usize, master: usize, message: &FromWorker) {
+        if !self.streams.contains(&(worker, master)) {
+            return;
+        }
+        for delay in self.delays(Node::Worker(worker), Node::Master(master)) {
+            let life = self.masters[master].life;
+            let input = Box::new(ToMaster::FromWorker(message.clone()));
+            self.after(delay, Event::Master(master, life, input));
+        }
+    }
+
+    /// A worker opens the streams that it lacks.
+    pub fn connect(&mut self, worker: usize) {
+        let again = self.random.between(200, 800);
+        self.after(again, Event::Connect(worker));
+        if self.workers[worker].machine.is_none() || self.workers[worker].inbox.is_some() {
+            return;
+        }
+        let open = self.streams.iter().filter(|(of, _)| *of == worker).count();
+        if open >= self.options.streams {
+            return;
+        }
+        let reachable: Vec<_> = (0..self.masters.len())
+            .filter(|master| {
+                let (here, there) = (Node::Worker(worker), Node::Master(*master));
+                self.masters[*master].machine.is_some()
+                    && self.masters[*master].inbox.is_none()
+                    && !self.streams.contains(&(worker, *master))
+                    && !self.cuts.contains(&(here, there))
+                    && !self.cuts.contains(&(there, here))
+            })
+            .collect();
+        if let Some(master) = self.random.pick(&reachable) {
+            self.streams.insert((worker, master));
+            let (life, id) = (self.masters[master].life, self.workers[worker].id);
+            self.after(1, Event::Master(master, life, Box::new(ToMaster::Connected(id))));
+        }
+    }
+
+    /// A stream is gone, and both ends notice.
+    pub fn close_stream(&mut self, worker: usize, master: usize) {
+        if !self.streams.remove(&(worker, master)) {
+            return;
+        }
+        let delay = self.random.between(1, 50);
+        if self.masters[master].machine.is_some() {
+            let (life, id) = (self.masters[master].life, self.workers[worker].id);
+            self.after(delay, Event::Master(master, life, Box::new(ToMaster::Disconnected(id))));
+        }
+        if self.workers[worker].machine.is_some() {
+            let (life, owner) = (self.workers[worker].life, self.masters[master].owner);
+            self.after(delay, Event::Worker(worker, life, Box::new(ToWorker::MasterGone(owner))));
+        }
+    }
+
+    /// Closes a stream through which nothing has come for a while.
+    pub fn close_if_cut(&mut self, worker: usize, master: usize) {
+        let (here, there) = (Node::Worker(worker), Node::Master(master));
+        if self.cuts.contains(&(here, there)) || self.cuts.contains(&(there, here)) {
+            self.close_stream(worker, master);
+        }
+    }
+}

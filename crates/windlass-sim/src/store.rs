@@ -1,0 +1,308 @@
+//! The store as a server: slow, away, and sometimes silent about what it did.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use windlass_core::durable::{Batch, GlobalKey, GlobalKind, Revision};
+use windlass_core::master::input::{
+    ClaimFailure, FlightId, Globals, Input, LeaseFailure, Look, Outcome, RegisterFailure, Renewal,
+    StoreAnswer, StoreCall,
+};
+use windlass_core::time::Wall;
+use windlass_model::{Epoch, Name, OwnerId, ShardCount, ShardId};
+use windlass_store::commit;
+use windlass_store::leases::{RegisterError, RenewError};
+use windlass_store::memory::{Fate, Model, Ticket};
+use windlass_store::opening::StoreId;
+use windlass_store::shards::ClaimError;
+use windlass_store::versions::NewVersion;
+use windlass_workflow::version::ContentHash;
+
+use crate::flows::Flows;
+use crate::world::{Event, World};
+
+/// The store.
+#[derive(Debug)]
+pub struct Store {
+    /// What it has.
+    pub model: Model,
+    /// Until when it is away.
+    pub away_until: u64,
+    tickets: u64,
+    late: BTreeMap<Ticket, Vec<Batch>>,
+    /// Commits that a lane of a process life of a master waits for.
+    pub under_way: BTreeMap<(usize, u64, u16), BTreeSet<u64>>,
+    /// The owner id of each process life of a master.
+    owners: BTreeMap<(usize, u64), OwnerId>,
+    /// Who claimed a shard last, and whether it was loaded since.
+    claims: BTreeMap<ShardId, (OwnerId, bool)>,
+}
+
+impl Store {
+    /// A store that has the versions of all workflows.
+    pub fn new(shards: u16, flows: &Flows) -> Store {
+        let mut model = Model::new(StoreId(1), ShardCount::new(shards).expect("a number of shards"));
+        for flow in flows.all.iter().filter(|flow| flow.stored) {
+            let new = NewVersion {
+                workflow: flow.definition.name.clone(),
+                hash: ContentHash::of(&flow.definition),
+                source: Arc::clone(&flow.source),
+                created_by: "somebody".into(),
+                created_at: Wall(0),
+            };
+            model.put_version(&new).expect("a version");
+        }
+        Store {
+            model,
+            away_until: 0,
+            tickets: 0,
+            late: BTreeMap::new(),
+            under_way: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            claims: BTreeMap::new(),
+        }
+    }
+
+    /// The epoch of a shard.
+    pub fn epoch(&self, shard: ShardId) -> Epoch {
+        self.model.standing(shard).map_or(Epoch::NONE, |(epoch, ..)| epoch)
+    }
+
+    /// Turns the dispatch switch.
+    pub fn switch(&mut self, on: bool) {
+        let key = GlobalKey { kind: GlobalKind::Dispatch, name: "".into() };
+        let seen = self.model.global(&key).map_or(Revision::NONE, |row| row.revision);
+        let _ = self.model.set_global(&key, seen, Some(if on { "on".into() } else { "off".into() }));
+    }
+
+    /// Whether dispatching is on.
+    pub fn dispatching(&self) -> bool {
+        let key = GlobalKey { kind: GlobalKind::Dispatch, name: "".into() };
+        self.model.global(&key).is_none_or(|row| row.value.as_deref() != Some("off"))
+    }
+}
+
+/// What becomes of a call to the store.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Luck {
+    Fine,
+    Fails,
+    Unknown,
+}
+
+impl World {
+    /// How long a call to the store takes, one way.
+    pub fn store_delay(&mut self) -> u64 {
+        if self.quiet {
+            return self.random.between(1, 3);
+        }
+        let ordinary = self.random.between(1, self.options.store_delay.max(1));
+        if self.random.chance(self.options.slow) { ordinary + self.random.between(100, 5_000) } else { ordinary }
+    }
+
+    /// A call reaches the store.
+    pub fn store_gets(&mut self, number: usize, life: u64, call: StoreCall) {
+        let luck = if self.time < self.store.away_until {
+            Luck::Fails
+        } else if self.quiet {
+            Luck::Fine
+        } else if self.random.chance(self.options.store_fails) {
+            Luck::Fails
+        } else if self.random.chance(self.options.store_unknown) {
+            Luck::Unknown
+        } else {
+            Luck::Fine
+        };
+        let owner = match self.masters[number].life == life {
+            true => self.masters[number].owner,
+            // The process is gone; its call arrives all the same, or not.
+            false => match self.store.owners.get(&(number, life)) {
+                Some(owner) if luck == Luck::Fine => *owner,
+                Some(_) | None => return,
+            },
+        };
+        self.store.owners.insert((number, life), owner);
+        let done = luck == Luck::Fine || luck == Luck::Unknown && self.random.chance(600);
+        let answer = match call {
+            StoreCall::Commit(flight, batches) => self.commit(flight, batches, luck),
+            _ if !done => failed(&call),
+            StoreCall::Register(seen) => {
+                let name = self.masters[number].name.clone();
+                StoreAnswer::Registered(match self.store.model.register(owner, &name, seen) {
+                    Ok(counter) => Ok(counter),
+                    Err(RegisterError::NameTaken { holder, .. }) => Err(RegisterFailure::NameTaken(holder)),
+                    Err(_) => Err(RegisterFailure::Failed),
+                })
+            }
+            StoreCall::Renew(applied) => self.renew(owner, applied),
+            StoreCall::Look => StoreAnswer::Looked(Some(Look {
+                leases: self.store.model.leases(),
+                standings: self.store.model.standings(),
+            })),
+            StoreCall::Leave(seen) => StoreAnswer::Left(self.store.model.leave(seen).is_ok()),
+            StoreCall::Claim(shard, seen) => {
+                let answer = match self.store.model.claim(shard, owner, seen) {
+                    Ok(claimed) => {
+                        self.judge.claimed(shard, claimed.epoch);
+                        if let Some((before, false)) = self.store.claims.insert(shard, (owner, false))
+                            && before != owner
+                        {
+                            self.reach.hit("take-over during take-over");
+                        }
+                        Ok(claimed)
+                    }
+                    Err(ClaimError::Held { holder, .. }) => Err(ClaimFailure::Held(holder)),
+                    Err(ClaimError::NotRegistered { .. }) => Err(ClaimFailure::NotRegistered),
+                    Err(_) => Err(ClaimFailure::Failed),
+                };
+                StoreAnswer::Claimed(shard, answer)
+            }
+            StoreCall::Load(shard, epoch) => {
+                let rows = self.store.model.load(shard, epoch).ok().map(|loaded| {
+                    self.store.claims.insert(shard, (owner, true));
+                    let (rows, unreadable) = loaded.resolve(epoch, &*self.flows);
+                    assert!(unreadable.is_empty(), "{unreadable:?}");
+                    Box::new(rows)
+                });
+                StoreAnswer::Loaded(shard, epoch, rows)
+            }
+            StoreCall::Release(shard, epoch) => {
+                let done = self.store.model.release(shard, owner, epoch).is_ok();
+                StoreAnswer::Released(shard, done)
+            }
+        };
+        let answer = if luck == Luck::Unknown { lost(answer) } else { answer };
+        self.note_outcome(number, life, &answer);
+        let delay = match luck {
+            Luck::Fine => self.store_delay(),
+            Luck::Fails | Luck::Unknown => self.store_delay() + self.random.between(0, 1_500),
+        };
+        self.after(delay, Event::Master(number, life, Box::new(Input::Stored(answer))));
+    }
+
+    fn renew(&mut self, owner: OwnerId, applied: Revision) -> StoreAnswer {
+        StoreAnswer::Renewed(match self.store.model.renew(owner, applied) {
+            Ok(renewed) => Ok(Box::new(Renewal {
+                counter: renewed.counter,
+                owned: renewed.owned,
+                revision: renewed.revision,
+                globals: (renewed.revision != applied)
+                    .then(|| Globals { dispatching: self.store.dispatching(), ..Globals::default() }),
+            })),
+            Err(RenewError::NotRegistered { .. }) => Err(LeaseFailure::NotRegistered),
+            Err(_) => Err(LeaseFailure::Failed),
+        })
+    }
+
+    fn commit(&mut self, flight: FlightId, batches: Vec<Batch>, luck: Luck) -> StoreAnswer {
+        let fate = match luck {
+            Luck::Fine => Fate::Normal,
+            Luck::Fails => Fate::UnavailableNotApplied,
+            Luck::Unknown => match self.random.below(3) {
+                0 => Fate::UnknownApplied,
+                1 => Fate::UnknownNotApplied,
+                _ => {
+                    self.store.tickets += 1;
+                    let ticket = Ticket(self.store.tickets);
+                    self.store.late.insert(ticket, batches.clone());
+                    let delay = self.random.between(1, 9_000);
+                    self.after(delay, Event::Land(ticket));
+                    Fate::UnknownAppliedLater(ticket)
+                }
+            },
+        };
+        let before = self.standing(&batches);
+        let copy = batches.clone();
+        let outcome = self.store.model.commit(batches, fate);
+        if self.standing(&copy) != before {
+            self.judge_commit(&copy);
+        }
+        let outcome = match outcome {
+            commit::Outcome::Committed => Outcome::Committed,
+            commit::Outcome::Fenced(_) => {
+                self.reach.hit("stale fence refused");
+                Outcome::Fenced
+            }
+            commit::Outcome::Rejected(rejected) => {
+                self.judge.rejected(&rejected);
+                let why = rejected.why.to_string().into();
+                Outcome::Rejected { shard: rejected.shard, index: rejected.index, run: rejected.run, why }
+            }
+            commit::Outcome::Unavailable(_) | commit::Outcome::Unknown(_) => Outcome::Failed,
+        };
+        StoreAnswer::Committed(flight, outcome)
+    }
+
+    /// A commit of unknown outcome lands, or is refused.
+    pub fn land(&mut self, ticket: Ticket) {
+        let Some(batches) = self.store.late.remove(&ticket) else { return };
+        match self.store.model.land(ticket) {
+            Some(commit::Outcome::Committed) => {
+                self.reach.hit("unknown commit applied later");
+                self.judge_commit(&batches);
+            }
+            Some(_) => self.reach.hit("late commit refused"),
+            None => {}
+        }
+    }
+
+    fn standing(&self, batches: &[Batch]) -> Vec<Option<u64>> {
+        let commits = |batch: &Batch| self.store.model.standing(batch.shard).map(|(_, commits, _)| commits.0);
+        batches.iter().map(commits).collect()
+    }
+
+    fn judge_commit(&mut self, batches: &[Batch]) {
+        for batch in batches {
+            if self.judge.catches_up(batch) {
+                self.reach.hit("catch-up");
+            }
+            if self.judge.moves_permit(batch) {
+                self.reach.hit("permit moved between shards");
+            }
+            self.judge.stored(self.time, batch);
+        }
+    }
+
+    /// Notes whether something was decided behind a commit that failed.
+    fn note_outcome(&mut self, number: usize, life: u64, answer: &StoreAnswer) {
+        let StoreAnswer::Committed(flight, outcome) = answer else { return };
+        let lane = self.store.under_way.entry((number, life, flight.lane)).or_default();
+        lane.remove(&flight.number);
+        if *outcome == Outcome::Failed && lane.iter().any(|later| *later > flight.number) {
+            self.reach.hit("batch void behind an unknown one");
+        }
+    }
+}
+
+/// The answer to a call that was not done.
+fn failed(call: &StoreCall) -> StoreAnswer {
+    match call {
+        StoreCall::Register(_) => StoreAnswer::Registered(Err(RegisterFailure::Failed)),
+        StoreCall::Renew(_) => StoreAnswer::Renewed(Err(LeaseFailure::Failed)),
+        StoreCall::Look => StoreAnswer::Looked(None),
+        StoreCall::Leave(_) => StoreAnswer::Left(false),
+        StoreCall::Claim(shard, _) => StoreAnswer::Claimed(*shard, Err(ClaimFailure::Failed)),
+        StoreCall::Load(shard, epoch) => StoreAnswer::Loaded(*shard, *epoch, None),
+        StoreCall::Release(shard, _) => StoreAnswer::Released(*shard, false),
+        StoreCall::Commit(flight, _) => StoreAnswer::Committed(*flight, Outcome::Failed),
+    }
+}
+
+/// The answer to a call that was done, and of which nobody hears.
+fn lost(answer: StoreAnswer) -> StoreAnswer {
+    match answer {
+        StoreAnswer::Registered(_) => StoreAnswer::Registered(Err(RegisterFailure::Failed)),
+        StoreAnswer::Renewed(_) => StoreAnswer::Renewed(Err(LeaseFailure::Failed)),
+        StoreAnswer::Looked(_) => StoreAnswer::Looked(None),
+        StoreAnswer::Left(_) => StoreAnswer::Left(false),
+        StoreAnswer::Claimed(shard, _) => StoreAnswer::Claimed(shard, Err(ClaimFailure::Failed)),
+        StoreAnswer::Loaded(shard, epoch, _) => StoreAnswer::Loaded(shard, epoch, None),
+        StoreAnswer::Released(shard, _) => StoreAnswer::Released(shard, false),
+        StoreAnswer::Committed(flight, _) => StoreAnswer::Committed(flight, Outcome::Failed),
+    }
+}
+
+/// The home of a workflow.
+pub fn home(shards: u16, name: &Name) -> ShardId {
+    ShardCount::new(shards).expect("a number of shards").home("workflow", name.as_str())
+}

@@ -1,0 +1,244 @@
+//! Workers as processes, and the processes they start.
+
+use std::sync::Arc;
+
+use windlass_core::shard::input::{Assignment, ToWorker, WorkerLife};
+use windlass_core::wire::{Body, FromWorker, Order};
+use windlass_core::worker::Worker;
+use windlass_core::worker::input::{Decision, Effect, Exit, Input, Settings, Signal};
+use windlass_model::{AttemptId, Incarnation};
+use windlass_workflow::expr::Value;
+
+use crate::options::{HEARTBEAT, KILL_GRACE, WORKER_TIMEOUT};
+use crate::world::{Event, Process, World};
+
+impl World {
+    /// A worker starts, if it does not run. Nothing of its last life runs any more.
+    pub fn start_worker(&mut self, number: usize) {
+        if self.workers[number].machine.is_some() {
+            return;
+        }
+        let now = self.worker_now(number);
+        let random = self.random.number() & 0xffff_ffff;
+        let node = &mut self.workers[number];
+        node.life += 1;
+        (node.wake, node.inbox) = (None, None);
+        node.heard_through.clear();
+        let incarnation = Incarnation((node.life << 32) | random);
+        if node.life > 1 && !node.journal.is_empty() {
+            self.reach.hit("worker restarted with its journal");
+        }
+        let settings = Settings {
+            life: WorkerLife { worker: node.id, incarnation },
+            capability: Arc::clone(&node.capability),
+            heartbeat_every: HEARTBEAT,
+            worker_timeout: WORKER_TIMEOUT,
+            kill_grace: KILL_GRACE,
+        };
+        let mut out = Decision::default();
+        node.machine = Some(Worker::start(now, settings, node.journal.clone(), &mut out));
+        self.worker_does(number, out);
+        self.after(1, Event::Connect(number));
+    }
+
+    /// Something reaches a worker.
+    pub fn worker_gets(&mut self, number: usize, life: u64, input: Input) {
+        if self.workers[number].life != life {
+            return;
+        }
+        if let Input::Frame(frame) = &input
+            && let Body::Orders { orders, .. } = &frame.body
+        {
+            for order in orders {
+                if let Order::Shard(ToWorker::Recall(attempt)) = order
+                    && !self.judge.has_started(*attempt)
+                {
+                    self.reach.hit("recall of a prefetched attempt");
+                }
+            }
+        }
+        let now = self.worker_now(number);
+        let Some(machine) = &mut self.workers[number].machine else { return };
+        let mut out = Decision::default();
+        machine.handle(now, input, &mut out);
+        self.worker_does(number, out);
+    }
+
+    /// A worker is woken.
+    pub fn wake_worker(&mut self, number: usize, life: u64) {
+        if self.workers[number].life != life || self.workers[number].wake.is_none_or(|wake| wake > self.time) {
+            return;
+        }
+        self.workers[number].wake = None;
+        self.worker_gets(number, life, Input::Woken);
+    }
+
+    /// Does what a worker decided, once its journal has it.
+    fn worker_does(&mut self, number: usize, out: Decision) {
+        let life = self.workers[number].life;
+        self.workers[number].journal.extend(out.journal);
+        for effect in out.effects {
+            if !self.quiet && self.random.chance(self.options.crash_between) {
+                self.reach.hit("crash between two effects");
+                self.crash_worker(number);
+                return;
+            }
+            match effect {
+                Effect::Spawn(assignment) => self.spawn(number, life, assignment),
+                Effect::Signal(attempt, signal) => self.signal(number, life, attempt, signal),
+                Effect::Send(message) => self.worker_sends(number, &message),
+                Effect::Drained => {}
+            }
+            if self.workers[number].life != life {
+                return;
+            }
+        }
+        let now = self.worker_now(number);
+        let node = &mut self.workers[number];
+        let Some(machine) = &node.machine else { return };
+        if self.events.is_multiple_of(16) || self.trace.is_some() {
+            machine.check_invariants();
+        }
+        // A long journal is written anew, as short as it can be.
+        if node.journal.len() > 200 {
+            node.journal = machine.journal_now();
+        }
+        if let Some(when) = machine.wants().wake_at {
+            let when = self.time + when.since(now.mono).as_millis().max(1);
+            if node.wake.is_none_or(|wake| when < wake || wake <= self.time) {
+                node.wake = Some(when);
+                self.at(when, Event::WakeWorker(number, life));
+            }
+        }
+    }
+
+    fn worker_sends(&mut self, number: usize, message: &FromWorker) {
+        let streams: Vec<_> =
+            self.streams.iter().filter(|(worker, _)| *worker == number).map(|(_, master)| *master).collect();
+        let wanted = match message {
+            FromWorker::Heartbeat { .. } => {
+                for master in streams {
+                    self.worker_to_master(number, master, message);
+                }
+                return;
+            }
+            FromWorker::Granted { owner, .. } => self.masters.iter().position(|node| node.owner == *owner),
+            FromWorker::Report { attempt, .. } => {
+                self.workers[number].heard_through.get(&attempt.job.run.shard()).copied()
+            }
+            FromWorker::Inventory(inventory) => {
+                self.workers[number].heard_through.get(&inventory.shard).copied()
+            }
+            FromWorker::Refused { named, .. } => {
+                named.and_then(|(shard, _)| self.workers[number].heard_through.get(&shard).copied())
+            }
+        };
+        let through = wanted.filter(|master| streams.contains(master));
+        if let Some(master) = through.or_else(|| self.random.pick(&streams)) {
+            self.worker_to_master(number, master, message);
+        }
+    }
+
+    fn spawn(&mut self, number: usize, life: u64, assignment: Arc<Assignment>) {
+        let attempt = assignment.attempt;
+        if !self.quiet && self.random.chance(10) {
+            let input = Input::SpawnFailed(attempt, "no such program".into());
+            self.after(1, Event::Worker(number, life, Box::new(input)));
+            self.judge.spawn_failed(attempt);
+            return;
+        }
+        let process = Process {
+            success: self.quiet || self.random.chance(880),
+            deaf: self.random.chance(200),
+            assignment: Arc::clone(&assignment),
+        };
+        let took = if self.random.chance(60) {
+            self.random.between(4_000, 12_000)
+        } else if self.random.chance(400) {
+            self.random.between(1, 30)
+        } else {
+            self.random.between(30, 1_500)
+        };
+        let incarnation = self.workers[number].machine.as_ref().map(Worker::incarnation);
+        let Some(incarnation) = incarnation else { return };
+        let worker_life = WorkerLife { worker: self.workers[number].id, incarnation };
+        self.workers[number].processes.insert(attempt, process);
+        self.judge.starts(self.time, worker_life, &assignment, &self.store);
+        let running = self.workers[number].processes.len();
+        self.judge.slots(self.workers[number].id, running, self.workers[number].capability.slots);
+        let spawned = self.random.between(1, 5);
+        self.after(spawned, Event::Worker(number, life, Box::new(Input::Spawned(attempt))));
+        self.after(spawned + took, Event::ProcessEnds(number, life, attempt));
+        if !self.quiet && self.random.chance(4) {
+            self.crash_worker(number);
+        }
+    }
+
+    fn signal(&mut self, number: usize, life: u64, attempt: AttemptId, signal: Signal) {
+        let Some(process) = self.workers[number].processes.get(&attempt) else {
+            self.judge.signals_stranger(attempt);
+            return;
+        };
+        if signal == Signal::Kill || !process.deaf {
+            let delay = self.random.between(1, 200);
+            self.after(delay, Event::ProcessGone(number, life, attempt));
+        }
+    }
+
+    /// A process ends by itself.
+    pub fn process_ends(&mut self, number: usize, life: u64, attempt: AttemptId) {
+        if self.workers[number].life != life {
+            return;
+        }
+        let Some(process) = self.workers[number].processes.remove(&attempt) else { return };
+        self.judge.ends(attempt, process.success);
+        let token = output_of(attempt);
+        let outputs = [("v".into(), Value::Text(token.into()))].into();
+        let exit = Exit {
+            success: process.success,
+            reason: if process.success { "".into() } else { "exit code 1".into() },
+            outputs: process.success.then(|| Arc::new(outputs)),
+        };
+        self.worker_gets(number, life, Input::Exited(attempt, exit));
+    }
+
+    /// A process that was told to end is gone.
+    pub fn process_gone(&mut self, number: usize, life: u64, attempt: AttemptId) {
+        if self.workers[number].life != life {
+            return;
+        }
+        if self.workers[number].processes.remove(&attempt).is_some() {
+            self.judge.killed(attempt);
+            self.worker_gets(number, life, Input::Gone(attempt));
+        }
+    }
+
+    /// A worker is gone at once, and everything it ran with it.
+    pub fn crash_worker(&mut self, number: usize) {
+        if self.workers[number].machine.is_none() {
+            return;
+        }
+        let lose = if self.random.chance(200) { self.random.below(4) } else { 0 };
+        let node = &mut self.workers[number];
+        node.machine = None;
+        node.life += 1;
+        node.inbox = None;
+        // A power failure may cost the last lines of the journal.
+        let keep = node.journal.len().saturating_sub(lose);
+        node.journal.truncate(keep);
+        for attempt in std::mem::take(&mut node.processes).into_keys() {
+            self.judge.killed(attempt);
+        }
+        let open: Vec<_> = self.streams.iter().filter(|(worker, _)| *worker == number).copied().collect();
+        for (worker, master) in open {
+            self.close_stream(worker, master);
+        }
+        let delay = self.random.between(50, 8_000);
+        self.after(delay, Event::StartWorker(number));
+    }
+}
+
+/// What the process of an attempt puts out.
+pub fn output_of(attempt: AttemptId) -> String {
+    format!("out-{attempt}")
+}

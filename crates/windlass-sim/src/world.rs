@@ -1,0 +1,343 @@
+//! Nodes, clocks and the queue of what happens next.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use windlass_core::master::Master;
+use windlass_core::master::input::{Input as ToMaster, StoreCall};
+use windlass_core::requirement::Capability;
+use windlass_core::shard::input::{Assignment, CallId};
+use windlass_core::time::{Mono, Now, Wall};
+use windlass_core::worker::Worker;
+use windlass_core::worker::input::{Input as ToWorker, Record};
+use windlass_model::{AttemptId, Name, OwnerId, ShardId, WorkerId};
+use windlass_store::memory::Ticket;
+
+use crate::flows::Flows;
+use crate::judge::Judge;
+use crate::options::Options;
+use crate::people::People;
+use crate::random::Random;
+use crate::reach::Reach;
+use crate::store::Store;
+
+/// Somebody that can crash, freeze and be cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Node {
+    /// A master.
+    Master(usize),
+    /// A worker.
+    Worker(usize),
+}
+
+/// Something that happens.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// Something reaches a process life of a master.
+    Master(usize, u64, Box<ToMaster>),
+    /// Something reaches a process life of a worker.
+    Worker(usize, u64, Box<ToWorker>),
+    /// A master asked to be woken now.
+    WakeMaster(usize, u64),
+    /// A worker asked to be woken now.
+    WakeWorker(usize, u64),
+    /// A call of a process life of a master reaches the store.
+    Store(usize, u64, Box<StoreCall>),
+    /// A commit of unknown outcome lands.
+    Land(Ticket),
+    /// A process that a life of a worker started ends by itself.
+    ProcessEnds(usize, u64, AttemptId),
+    /// A process that was told to end is gone.
+    ProcessGone(usize, u64, AttemptId),
+    /// A master is started.
+    StartMaster(usize),
+    /// A worker is started.
+    StartWorker(usize),
+    /// A frozen node goes on.
+    Thaw(Node),
+    /// A worker looks after its streams.
+    Connect(usize),
+    /// A cut ends.
+    Heal(Node, Node),
+    /// A stream that nothing came through is closed.
+    CloseStream(usize, usize),
+    /// Something goes wrong.
+    Fault(Fault),
+    /// Somebody submits a run.
+    Submit(usize),
+    /// Somebody does something.
+    Operate,
+    /// Somebody has waited long enough for the answer to a call.
+    GiveUp(CallId),
+    /// Faults are over.
+    Quiet,
+    /// In the quiet: does everything come to its end?
+    Tick,
+}
+
+/// Something that goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Somebody crashes.
+    Crash,
+    /// Somebody stands still.
+    Freeze,
+    /// Two cannot hear each other, or one the other.
+    Cut,
+    /// A wall clock is stepped.
+    Step,
+    /// The store is away.
+    Outage,
+}
+
+/// A master and the machine it runs on.
+#[derive(Debug)]
+pub struct MasterNode {
+    /// Its name.
+    pub name: Name,
+    /// Counts its process lives.
+    pub life: u64,
+    /// The process.
+    pub machine: Option<Master>,
+    /// Its owner id in this life.
+    pub owner: OwnerId,
+    /// What waits for it while it is frozen.
+    pub inbox: Option<Vec<Event>>,
+    /// How far its wall clock is off.
+    pub wall_off: i64,
+    /// When it is woken next.
+    pub wake: Option<u64>,
+    /// Whether it is stopping in good order.
+    pub stopping: bool,
+}
+
+/// A worker and the machine it runs on.
+#[derive(Debug)]
+pub struct WorkerNode {
+    /// Its id.
+    pub id: WorkerId,
+    /// Counts its process lives.
+    pub life: u64,
+    /// The process.
+    pub machine: Option<Worker>,
+    /// What it is.
+    pub capability: Arc<Capability>,
+    /// What is on its disk.
+    pub journal: Vec<Record>,
+    /// What runs.
+    pub processes: BTreeMap<AttemptId, Process>,
+    /// Through whom the owner of a shard was last heard.
+    pub heard_through: BTreeMap<ShardId, usize>,
+    /// What waits for it while it is frozen.
+    pub inbox: Option<Vec<Event>>,
+    /// How far its wall clock is off.
+    pub wall_off: i64,
+    /// When it is woken next.
+    pub wake: Option<u64>,
+}
+
+/// A process that a worker started.
+#[derive(Clone, Debug)]
+pub struct Process {
+    /// What it was started for.
+    pub assignment: Arc<Assignment>,
+    /// Whether it does what it should, if it ends by itself.
+    pub success: bool,
+    /// Whether it takes no notice of being asked to end.
+    pub deaf: bool,
+}
+
+/// Everything.
+#[derive(Debug)]
+pub struct World {
+    /// What the seed says.
+    pub options: Options,
+    /// The seed's randomness.
+    pub random: Random,
+    /// Milliseconds since the beginning.
+    pub time: u64,
+    /// How many events there were.
+    pub events: u64,
+    queue: BTreeMap<(u64, u64), Event>,
+    queued: u64,
+    /// The masters.
+    pub masters: Vec<MasterNode>,
+    /// The workers.
+    pub workers: Vec<WorkerNode>,
+    /// The store.
+    pub store: Store,
+    /// The workflows.
+    pub flows: Arc<Flows>,
+    /// Who submits and operates.
+    pub people: People,
+    /// Who judges.
+    pub judge: Judge,
+    /// What was reached.
+    pub reach: Reach,
+    /// One-way cuts.
+    pub cuts: BTreeSet<(Node, Node)>,
+    /// Streams of workers to masters.
+    pub streams: BTreeSet<(usize, usize)>,
+    /// Whether faults are over.
+    pub quiet: bool,
+    /// What happened, if somebody wants to read it.
+    pub trace: Option<String>,
+    hash: DefaultHasher,
+}
+
+impl World {
+    /// The world of a seed, before anything has happened.
+    pub fn new(seed: u64, flows: Arc<Flows>, trace: bool) -> World {
+        let mut random = Random::new(seed);
+        let options = Options::draw(&mut random);
+        let masters = (0..options.masters).map(|number| MasterNode {
+            name: Name::new(&format!("m{number}")).expect("a name"),
+            life: 0,
+            machine: None,
+            owner: OwnerId(0),
+            inbox: None,
+            wall_off: 0,
+            wake: None,
+            stopping: false,
+        });
+        let workers = options.slots.iter().enumerate().map(|(number, slots)| WorkerNode {
+            id: WorkerId(number as u64 + 1),
+            life: 0,
+            machine: None,
+            capability: Arc::new(Capability { slots: *slots, ..Capability::default() }),
+            journal: Vec::new(),
+            processes: BTreeMap::new(),
+            heard_through: BTreeMap::new(),
+            inbox: None,
+            wall_off: 0,
+            wake: None,
+        });
+        let mut world = World {
+            masters: masters.collect(),
+            workers: workers.collect(),
+            store: Store::new(options.shards, &flows),
+            judge: Judge::new(Arc::clone(&flows)),
+            people: People::default(),
+            reach: Reach::default(),
+            cuts: BTreeSet::new(),
+            streams: BTreeSet::new(),
+            queue: BTreeMap::new(),
+            queued: 0,
+            time: 0,
+            events: 0,
+            quiet: false,
+            trace: trace.then(String::new),
+            hash: DefaultHasher::new(),
+            options,
+            random,
+            flows,
+        };
+        world.begin();
+        world
+    }
+
+    fn begin(&mut self) {
+        for number in 0..self.masters.len() {
+            let when = self.random.between(0, 500);
+            self.at(when, Event::StartMaster(number));
+        }
+        for number in 0..self.workers.len() {
+            let when = self.random.between(0, 500);
+            self.at(when, Event::StartWorker(number));
+        }
+        self.plan_people();
+        self.plan_faults();
+        self.at(self.options.faults_for, Event::Quiet);
+    }
+
+    /// Makes something happen at a time.
+    pub fn at(&mut self, time: u64, event: Event) {
+        self.queued += 1;
+        self.queue.insert((time, self.queued), event);
+    }
+
+    /// Makes something happen after a while.
+    pub fn after(&mut self, delay: u64, event: Event) {
+        self.at(self.time + delay, event);
+    }
+
+    /// The clocks of a master.
+    pub fn master_now(&self, number: usize) -> Now {
+        self.now(1_000_000 * (number as u64 + 1), self.masters[number].wall_off)
+    }
+
+    /// The clocks of a worker.
+    pub fn worker_now(&self, number: usize) -> Now {
+        self.now(7_000_000 * (number as u64 + 1), self.workers[number].wall_off)
+    }
+
+    fn now(&self, mono_off: u64, wall_off: i64) -> Now {
+        let wall = self.options.wall + self.time as i64 + wall_off;
+        Now { mono: Mono(mono_off + self.time), wall: Wall(wall) }
+    }
+
+    /// Lets the next thing happen; `false` when the run is over.
+    pub fn step(&mut self) -> bool {
+        let Some(((time, _), event)) = self.queue.pop_first() else { return false };
+        self.time = self.time.max(time);
+        self.events += 1;
+        self.note(|| format!("{event:?}"));
+        self.happen(event);
+        !self.judge.is_over()
+    }
+
+    fn happen(&mut self, event: Event) {
+        let frozen = match &event {
+            Event::Master(number, ..) | Event::WakeMaster(number, _) => self.masters[*number].inbox.as_mut(),
+            Event::Worker(number, ..)
+            | Event::WakeWorker(number, _)
+            | Event::ProcessEnds(number, ..)
+            | Event::ProcessGone(number, ..) => self.workers[*number].inbox.as_mut(),
+            _ => None,
+        };
+        if let Some(inbox) = frozen {
+            inbox.push(event);
+            return;
+        }
+        match event {
+            Event::Master(number, life, input) => self.master_gets(number, life, *input),
+            Event::Worker(number, life, input) => self.worker_gets(number, life, *input),
+            Event::WakeMaster(number, life) => self.wake_master(number, life),
+            Event::WakeWorker(number, life) => self.wake_worker(number, life),
+            Event::Store(number, life, call) => self.store_gets(number, life, *call),
+            Event::Land(ticket) => self.land(ticket),
+            Event::ProcessEnds(number, life, attempt) => self.process_ends(number, life, attempt),
+            Event::ProcessGone(number, life, attempt) => self.process_gone(number, life, attempt),
+            Event::StartMaster(number) => self.start_master(number),
+            Event::StartWorker(number) => self.start_worker(number),
+            Event::Thaw(node) => self.thaw(node),
+            Event::Connect(number) => self.connect(number),
+            Event::Heal(from, to) => {
+                self.cuts.remove(&(from, to));
+            }
+            Event::CloseStream(worker, master) => self.close_if_cut(worker, master),
+            Event::Fault(fault) => self.fault(fault),
+            Event::Submit(number) => self.submit(number),
+            Event::Operate => self.operate(),
+            Event::GiveUp(call) => self.give_up(call),
+            Event::Quiet => self.become_quiet(),
+            Event::Tick => self.tick(),
+        }
+    }
+
+    /// Notes something that happened.
+    pub fn note(&mut self, what: impl FnOnce() -> String) {
+        let text = what();
+        text.hash(&mut self.hash);
+        if let Some(trace) = &mut self.trace {
+            let _ = writeln!(trace, "{:>8} {text}", self.time);
+        }
+    }
+
+    /// A digest of everything that happened.
+    pub fn digest(&self) -> u64 {
+        self.hash.finish()
+    }
+}
