@@ -214,7 +214,6 @@ impl Judge {
                 _ => {}
             }
         }
-        self.check_limits();
     }
 
     fn run_stored(&mut self, row: &Arc<RunRow>) {
@@ -361,7 +360,8 @@ impl Judge {
         }
     }
 
-    fn check_limits(&mut self) {
+    /// Limits hold after each commit as a whole.
+    pub fn check_limits(&mut self) {
         let open = |row: &&AttemptRow| !matches!(row.state, attempt::State::Ended(_)) && row.permit.is_some();
         let pooled = self.attempts.values().filter(open).count();
         if pooled > POOL as usize {

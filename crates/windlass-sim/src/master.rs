@@ -44,9 +44,12 @@ impl World {
         self.notice(number, &input);
         let later = self.random.chance(300);
         let Some(machine) = &mut self.masters[number].machine else { return };
+        let relays = matches!(input, Input::FromPeer(_, FromPeer::ToWorker(..)));
         let mut out = Decision::default();
         machine.handle(now, input, &mut out);
-        if later {
+        self.relaying = relays;
+        let Some(machine) = &mut self.masters[number].machine else { return };
+        if later || relays {
             // More may come before the shell flushes.
             let when = self.time + 1;
             self.masters[number].wake = Some(when);
@@ -55,6 +58,7 @@ impl World {
             machine.flush(now, &mut out);
         }
         self.master_does(number, out);
+        self.relaying = false;
     }
 
     /// A master is woken.
@@ -116,7 +120,9 @@ impl World {
                 self.after(delay, Event::Store(number, life, Box::new(call)));
             }
             Effect::ToWorker(worker, frame) => {
-                self.judge_frame(number, &frame);
+                if !self.relaying {
+                    self.judge_frame(number, &frame);
+                }
                 if let Some(worker) = self.worker_of(worker) {
                     self.master_to_worker(number, worker, &frame);
                 }

@@ -261,6 +261,7 @@ impl World {
             }
             self.judge.stored(self.time, batch);
         }
+        self.judge.check_limits();
     }
 
     /// Notes whether something was decided behind a commit that failed.

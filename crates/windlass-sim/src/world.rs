@@ -182,6 +182,8 @@ pub struct World {
     pub streams: BTreeSet<(usize, usize)>,
     /// Whether faults are over.
     pub quiet: bool,
+    /// Whether a master passes on what another said.
+    pub relaying: bool,
     /// What happened, if somebody wants to read it.
     pub trace: Option<String>,
     hash: DefaultHasher,
@@ -228,6 +230,7 @@ impl World {
             time: 0,
             events: 0,
             quiet: false,
+            relaying: false,
             trace: trace.then(String::new),
             hash: DefaultHasher::new(),
             options,

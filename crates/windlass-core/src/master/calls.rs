@@ -198,6 +198,15 @@ impl Master {
         }
     }
 
+    /// Nobody can tell whether these were done. What can be repeated without harm will be.
+    pub(super) fn leave_unknown(&mut self, calls: impl Iterator<Item = CallId>, out: &mut Decision) {
+        for id in calls {
+            if self.calls.waiting.get(&id).is_some_and(|pending| !repeatable(&pending.what)) {
+                self.answer(id, Reply::Unknown, out);
+            }
+        }
+    }
+
     /// A shard went to somebody else. What is in doubt and cannot be repeated has an unknown end.
     pub(super) fn orphan_calls(
         &mut self,
@@ -206,14 +215,8 @@ impl Master {
         doubtful: &BTreeSet<CallId>,
         out: &mut Decision,
     ) {
-        for id in self.calls.of(shard, Place::Handled) {
-            let Some(pending) = self.calls.waiting.get_mut(&id) else { continue };
-            if doubtful.contains(&id) && !repeatable(&pending.what) {
-                self.answer(id, Reply::Unknown, out);
-            } else {
-                pending.place = Place::Waiting;
-            }
-        }
+        self.leave_unknown(doubtful.iter().copied(), out);
+        self.calls.wait_again(shard);
         for id in self.calls.of(shard, Place::Waiting) {
             let origin = self.calls.waiting.get(&id).map(|pending| pending.origin);
             match origin {

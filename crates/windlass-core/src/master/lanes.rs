@@ -86,6 +86,13 @@ impl Lane {
     }
 }
 
+impl Part {
+    /// Whether there is something for the store.
+    fn commits(&self) -> bool {
+        self.proof || !self.decision.changes.is_empty()
+    }
+}
+
 impl Open {
     pub fn part(&mut self, shard: ShardId) -> &mut Part {
         self.parts.entry(shard).or_default()
@@ -170,14 +177,14 @@ impl Master {
     /// Sends what a lane has decided into the store, or out if nothing needs to be stored.
     pub(super) fn flush_lane(&mut self, now: Now, lane: usize, out: &mut Decision) {
         self.lanes[lane].open.parts.retain(|_, part| {
-            part.proof || !part.decision.changes.is_empty() || !part.decision.messages.is_empty()
+            part.commits() || !part.decision.messages.is_empty()
         });
         if self.lanes[lane].open.parts.is_empty() {
             return;
         }
         let speaks = self.may_speak(now);
         let parts = &self.lanes[lane].open.parts;
-        let commits = parts.values().any(|part| part.proof || !part.decision.changes.is_empty());
+        let commits = parts.values().any(Part::commits);
         if commits || !speaks {
             if self.lanes[lane].flights.len() < self.settings.pipeline.max(1) {
                 self.launch(speaks, lane, out);
@@ -199,7 +206,15 @@ impl Master {
     }
 
     fn launch(&mut self, speaks: bool, lane: usize, out: &mut Decision) {
-        let parts = std::mem::take(&mut self.lanes[lane].open.parts);
+        let mut parts = std::mem::take(&mut self.lanes[lane].open.parts);
+        // What one shard decides may follow from what another said in the commit before. So each commit has a shard
+        // in common with that, and cannot land without it.
+        if let Some(before) = self.lanes[lane].flights.back()
+            && !before.shards.iter().any(|(shard, _)| parts.get(shard).is_some_and(Part::commits))
+            && let Some((link, _)) = before.shards.first()
+        {
+            parts.entry(*link).or_default().proof = true;
+        }
         let (mut batches, mut shards, mut messages, mut blame) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (shard, part) in parts {

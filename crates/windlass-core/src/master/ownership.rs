@@ -130,12 +130,16 @@ impl Master {
         match answer {
             Ok(claimed) => {
                 held.state = State::Loading;
+                // If somebody else owned it meanwhile, the commits may be theirs.
+                let undisturbed = claimed.epoch == held.epoch.next();
                 (held.epoch, held.commits, held.claimed_at) = (claimed.epoch, claimed.commits, now.mono);
                 let doubts = std::mem::take(&mut held.doubts);
                 out.effects.push(Effect::Store(StoreCall::Load(shard, claimed.epoch)));
                 for (before, answers) in doubts {
-                    if before < claimed.commits {
+                    if before < claimed.commits && undisturbed {
                         self.answer_all(answers, out);
+                    } else if before < claimed.commits {
+                        self.leave_unknown(answers.into_iter().map(|(call, _)| call), out);
                     }
                 }
                 // What did not land is handled again once the shard is loaded.
