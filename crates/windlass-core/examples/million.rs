@@ -10,7 +10,7 @@ use windlass_core::requirement::{Capability, Requirement};
 use windlass_core::rows::{Key, Selection, Values};
 use windlass_core::shard::Shard;
 use windlass_core::shard::input::{
-    Call, CallId, CreateRun, Decision, Input, Message, Offer, Report, ToWorker, WorkerLife,
+    Call, CallId, CreateRun, Decision, Input, Message, Offer, Report, Settings, ToWorker, WorkerLife,
 };
 use windlass_core::time::{Mono, Now, Wall};
 use windlass_core::wire::GrantId;
@@ -25,7 +25,7 @@ fn main() {
     let definition = windlass_workflow::from_text(yaml.as_bytes()).expect("right").definition;
     let life = WorkerLife { worker: WorkerId(1), incarnation: Incarnation(1) };
     let now = Now { mono: Mono(0), wall: Wall(1_780_000_000_000) };
-    let mut shard = Shard::new(ShardId::LEADER, None);
+    let mut shard = Shard::new(ShardId::LEADER, Settings::default(), None);
     let mut out = Decision::default();
     let capability = Capability { slots: BATCH as u32, ..Capability::default() };
     shard.handle(now, Input::WorkerSeen(life, Arc::new(capability)), &mut out);

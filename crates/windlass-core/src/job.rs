@@ -38,6 +38,8 @@ pub struct Attempt {
     pub incarnation: Incarnation,
     /// When it was assigned.
     pub assigned_at: Wall,
+    /// The same on the monotonic clock, or when it was loaded.
+    pub since: Mono,
     /// Where it is.
     pub state: attempt::State,
 }
@@ -242,6 +244,7 @@ pub mod samples {
         worker: WorkerId(1),
         incarnation: Incarnation(1),
         assigned_at: Wall(0),
+        since: Mono(0),
         state: attempt::State::Running,
     };
 

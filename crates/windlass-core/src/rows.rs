@@ -57,6 +57,30 @@ pub struct RunRow {
     pub ending: bool,
     /// The foreach tasks that were expanded so far, in that order.
     pub expansions: Vec<Expansion>,
+    /// The gangs of which something is decided.
+    pub gangs: Vec<GangRow>,
+}
+
+/// What is decided about a gang of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GangRow {
+    /// Its name.
+    pub gang: Name,
+    /// Where it is.
+    pub stage: GangStage,
+    /// How many of its starts were lost with a worker.
+    pub losses: u32,
+}
+
+/// Where a gang is, as far as that is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GangStage {
+    /// Nothing of it may start: an attempt that is open keeps a slot, or is being taken back or ended.
+    Waiting,
+    /// Every member kept a slot: each was told to start.
+    Go,
+    /// All members have started; from here on each is on its own.
+    Started,
 }
 
 /// What created a run.
@@ -121,6 +145,8 @@ pub struct AttemptRow {
     pub outputs: Option<Arc<Values>>,
     /// The permit of its pool that it holds.
     pub permit: Option<Ask>,
+    /// Whether its end counts for its gang and not for its job: the gang had not started as a whole.
+    pub for_gang: bool,
 }
 
 /// A job that ended, or waits, without an attempt; or that was reopened.

@@ -29,6 +29,7 @@ impl World {
             lease_ttl: LEASE,
             worker_timeout: WORKER_TIMEOUT,
             adoption_grace: ADOPTION,
+            shard: windlass_core::shard::input::Settings::default(),
         };
         let mut out = Decision::default();
         node.machine = Some(Master::start(now, settings, &mut out));

@@ -32,6 +32,8 @@ pub struct Settings {
     pub worker_timeout: Duration,
     /// So long after a load, a worker that had attempts and was not heard of is lost.
     pub adoption_grace: Duration,
+    /// What each of its shards is told.
+    pub shard: crate::shard::input::Settings,
 }
 
 /// Everything that can happen to a master.

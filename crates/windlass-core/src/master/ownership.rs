@@ -180,7 +180,7 @@ impl Master {
         rows.calendars = Arc::clone(&self.globals.calendars);
         rows.runs.retain(|run| !self.calls.is_quarantined(run.row.id));
         let part = self.lanes[lane].open.part(shard);
-        let machine = Shard::load(now, shard, *rows, &mut part.decision);
+        let machine = Shard::load(now, shard, self.settings.shard, *rows, &mut part.decision);
         held.state = State::Live(Box::new(Live {
             shard: machine,
             loaded_at: now.mono,

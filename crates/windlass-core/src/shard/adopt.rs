@@ -40,6 +40,11 @@ impl Shard {
                 out.messages.push(Message::Worker(life, ToWorker::Kill(attempt, StopReason::Stop)));
             }
         }
+        for attempt in &held {
+            if self.is_current(life, *attempt) {
+                self.report(now, life, *attempt, Report::Held, out);
+            }
+        }
         for attempt in queued.into_iter().chain(held) {
             if self.is_current(life, attempt) {
                 known.push(attempt);

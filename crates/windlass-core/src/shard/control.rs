@@ -20,9 +20,12 @@ impl Shard {
                 Command::Stop => {
                     move_run(run, run::Event::StopAsked).map(|()| shard.stop_jobs(now, run, out))
                 }
-                Command::Pause => move_run(run, run::Event::PauseAsked).map(|()| shard.pause_jobs(run, out)),
+                Command::Pause => {
+                    move_run(run, run::Event::PauseAsked).map(|()| shard.pause_jobs(now, run, out))
+                }
                 Command::Resume => move_run(run, run::Event::ResumeAsked).map(|()| shard.requeue_all(run)),
                 Command::Approve(number, yes) => shard.approve(now, run, number, yes, &control.by, out),
+                Command::Retry(number) if shard.give_up_wait(now, run, number, &control.by, out) => Ok(()),
                 Command::ForceSuccess(_) | Command::Retry(_) | Command::Recover(_) => {
                     shard.reopen(now, run, control.command, &control.by, out)
                 }
@@ -50,13 +53,17 @@ impl Shard {
         let all: Vec<_> = (0..run.tasks.len() as u32).map(TaskIndex).collect();
         self.drop_asks(run, out);
         self.close_tasks(now, run, &all, out);
+        self.end_waits(now, run, out);
         run.due.clear();
     }
 
     /// Takes back what has not started.
-    pub(super) fn pause_jobs(&mut self, run: &mut OpenRun, out: &mut Decision) {
+    pub(super) fn pause_jobs(&mut self, now: Now, run: &mut OpenRun, out: &mut Decision) {
         let id = run.row.id;
-        for task in &run.tasks {
+        for (index, task) in run.tasks.iter().enumerate() {
+            if run.gang_decides(TaskIndex(index as u32)) {
+                continue;
+            }
             let Phase::Open(jobs) = &task.phase else { continue };
             for (item, job) in &jobs.begun {
                 if let job::State::Running(current) = job.state
@@ -69,6 +76,7 @@ impl Shard {
                 }
             }
         }
+        self.pause_gangs(now, run, out);
         self.drop_asks(run, out);
         self.requeue_all(run);
     }
@@ -135,7 +143,13 @@ impl Shard {
                 let task = &run.definition.tasks[place.task.position()];
                 let state = jobs.begun.get(&place.item).map_or(job::State::Ready, |job| job.state);
                 match state {
-                    job::State::Running(_) => reasons.push(Reason::UnderWay),
+                    job::State::Running(_) => {
+                        match super::lost_workers::waits_for(self, run, job.number) {
+                            Some(worker) => reasons.push(Reason::LostWorker(worker)),
+                            None => reasons.push(Reason::UnderWay),
+                        }
+                        reasons.extend(super::gangs::why(run, place.task));
+                    }
                     job::State::Backoff { until } => reasons.push(Reason::Backoff(until)),
                     job::State::Ended(_) => reasons.push(Reason::Over),
                     job::State::Held => reasons.push(match task.work.task_type() {
@@ -151,6 +165,7 @@ impl Shard {
                         if let Some(limit) = limit.filter(|limit| jobs.running >= *limit) {
                             reasons.push(Reason::MaxParallel(limit));
                         }
+                        reasons.extend(super::gangs::why(run, place.task));
                         if let Some(pool) = &task.pool {
                             let of_us = self.pool_use(pool);
                             reasons.push(Reason::Pool { pool: pool.clone(), of_us });

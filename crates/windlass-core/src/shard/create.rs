@@ -223,5 +223,6 @@ pub(super) fn new_row(
         serial: false,
         ending: false,
         expansions: Vec::new(),
+        gangs: Vec::new(),
     }
 }

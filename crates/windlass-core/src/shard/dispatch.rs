@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use windlass_model::{AttemptId, AttemptNumber};
+use windlass_model::policy::TimeoutAction;
+use windlass_model::{AttemptId, AttemptNumber, JobId};
 use windlass_workflow::definition::{Task, TaskIndex};
 
 use super::Shard;
+use super::gangs::Gate;
 use super::input::{Assignment, Decision, JobPlace, Message, Offer, ToPool, ToWorker, WorkerLife};
 use super::open_run::{Job, OpenRun};
 use super::payload::payload;
 use super::pools::Ask;
 use super::queue::Entry;
+use super::reconcile::Wanted;
 use super::scope::RunScope;
 use crate::order::OrderKey;
 use crate::rows::{AttemptRow, Change, JobRow};
@@ -112,27 +115,16 @@ impl Shard {
             worker: life.worker,
             incarnation: life.incarnation,
             assigned_at: now.wall,
+            since: now.mono,
             state: attempt::State::Assigned,
         };
         let Ok(state) = job::transition(job.state, job::Event::Assigned(current)) else { return false };
         job.state = state;
+        out.changes.push(Change::Attempt(open_row(id, job, current)));
         jobs.running += 1;
         let requirement = Arc::clone(&jobs.requirement);
         run.attempts += 1;
         run.unstarted += 1;
-        out.changes.push(Change::Attempt(AttemptRow {
-            job: id,
-            number: current.number,
-            fence: current.fence,
-            worker: life.worker,
-            incarnation: life.incarnation,
-            state: attempt::State::Assigned,
-            reason: "".into(),
-            assigned_at: now.wall,
-            finished_at: None,
-            outputs: None,
-            permit,
-        }));
         let assignment = Assignment {
             attempt: AttemptId { job: id, fence: current.fence },
             number: current.number,
@@ -140,16 +132,34 @@ impl Shard {
             requirement,
             grant,
             payload,
-            hold: false,
-            timeout: task.timeout.map(|timeout| timeout.after),
+            hold: task.gang.is_some() && run.holds(place.task),
+            timeout: task
+                .timeout
+                .filter(|timeout| timeout.then == TimeoutAction::Fail)
+                .map(|timeout| timeout.after),
             orphan_timeout: task.orphan_timeout,
         };
         out.messages.push(Message::Worker(life, ToWorker::Assign(Box::new(assignment))));
+        self.watch(now, run.row.id, place, now.mono, Wanted::Start);
+        if task.timeout.is_some() {
+            self.watch_timeout(run, place.task, now.mono);
+        }
+        if task.gang.is_some() {
+            self.gather(now, run, place.task);
+        }
         true
     }
 
     /// Puts a task into the queue with as many jobs as may start, or takes it out.
     pub(super) fn requeue(&mut self, run: &mut OpenRun, task: TaskIndex) {
+        match run.definition.tasks[task.position()].gang.clone() {
+            None => self.enqueue(run, task, Gate::OPEN),
+            Some(gang) => self.requeue_member(run, &gang, Some(task)),
+        }
+    }
+
+    /// The same for one task, as far as its gang lets it.
+    pub(super) fn enqueue(&mut self, run: &mut OpenRun, task: TaskIndex, gate: Gate) {
         let Some(key) = run_order(run, task) else { return };
         let dispatches = run.row.state.dispatches();
         let limit =
@@ -163,14 +173,40 @@ impl Shard {
             false => (ready, 0),
             true => (jobs.permitted().min(ready), ready.saturating_sub(jobs.asks.len() as u32)),
         };
+        let startable = if gate.start { startable } else { 0 };
+        let askable = if gate.ask { askable } else { 0 };
         self.queue.set(&jobs.requirement, key, Entry { task, startable, askable });
     }
 
     /// Puts every open task of a run into the queue, or takes it out.
     pub(super) fn requeue_all(&mut self, run: &mut OpenRun) {
         for task in 0..run.tasks.len() {
-            self.requeue(run, TaskIndex(task as u32));
+            if run.definition.tasks[task].gang.is_none() {
+                self.enqueue(run, TaskIndex(task as u32), Gate::OPEN);
+            }
         }
+        let gangs: Vec<_> = run.gangs.keys().cloned().collect();
+        for gang in gangs {
+            self.requeue_gang(run, &gang);
+        }
+    }
+}
+
+/// The row of an attempt that is not over.
+pub(super) fn open_row(id: JobId, job: &Job, current: job::Attempt) -> AttemptRow {
+    AttemptRow {
+        job: id,
+        number: current.number,
+        fence: current.fence,
+        worker: current.worker,
+        incarnation: current.incarnation,
+        state: attempt::State::Assigned,
+        reason: "".into(),
+        assigned_at: current.assigned_at,
+        finished_at: None,
+        outputs: None,
+        permit: job.permit,
+        for_gang: false,
     }
 }
 

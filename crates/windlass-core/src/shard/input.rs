@@ -36,6 +36,33 @@ pub struct WorkerLife {
     pub incarnation: Incarnation,
 }
 
+/// What a shard is told once, at its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How long a worker takes at most to end what it was told to end.
+    pub kill_grace: Duration,
+    /// How long a gang may keep slots and permits before all of it is there.
+    pub gang_patience: Duration,
+    /// An attempt that neither started nor ended for so long is asked for again.
+    pub unsettled_after: Duration,
+    /// How much longer than its timeout an attempt may take before its worker is told: workers keep the
+    /// timeout by themselves, and count from the start of the process.
+    pub timeout_margin: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            kill_grace: Duration::from_secs(10),
+            // Several times what an offer, a commit and an answer take.
+            gang_patience: Duration::from_secs(5),
+            unsettled_after: Duration::from_secs(5),
+            // What an attempt may wait in its worker or for its gang, several times over.
+            timeout_margin: Duration::from_secs(30),
+        }
+    }
+}
+
 /// Everything that can happen to a shard.
 #[derive(Clone, Debug)]
 pub enum Input {
@@ -183,6 +210,8 @@ pub enum RecoverFrom {
 /// What a worker says about an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
+    /// It keeps its slot, and waits for the rest of its gang.
+    Held,
     /// It started.
     Started,
     /// It was not started and shall not be: refused, recalled or drained.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use windlass_workflow::definition::TaskIndex;
 
 use super::Shard;
+use super::gangs;
 use super::open_run::{OpenRun, Phase};
 use crate::rows::Trigger;
 use crate::{attempt, job, run};
@@ -20,6 +21,7 @@ impl Shard {
         for (id, run) in &self.runs {
             assert_eq!(*id, run.row.id);
             check_run(run);
+            gangs::check_gangs(run, &self.timers);
             for task in 0..run.tasks.len() {
                 let task = TaskIndex(task as u32);
                 assert_eq!(
@@ -34,6 +36,7 @@ impl Shard {
         }
         assert!(queued.is_empty(), "the queue holds what does not exist: {queued:?}");
         self.check_homes();
+        self.check_unsettled();
         assert!(self.ended_children.is_empty() && self.to_stop.is_empty(), "something was left to do");
     }
 
@@ -119,12 +122,14 @@ fn startable(run: &OpenRun, task: TaskIndex) -> (u32, u32) {
             *item >= jobs.next || jobs.begun.get(item).is_some_and(|job| job.state == job::State::Ready)
         })
         .count() as u32;
+    let gate = run.gang(task).map_or(gangs::Gate::OPEN, |(_, gang)| gangs::gate(run, gang));
     let limit = description.foreach.as_ref().and_then(|foreach| foreach.max_parallel).unwrap_or(u32::MAX);
     let ready = ready.min(limit.saturating_sub(jobs.running));
     if description.pool.is_none() {
         assert!(jobs.asks.is_empty(), "asks without a pool");
-        return (ready, 0);
+        return (if gate.start { ready } else { 0 }, 0);
     }
     let granted = jobs.asks.values().filter(|asked| asked.granted.is_some()).count() as u32;
-    (granted.min(ready), ready.saturating_sub(jobs.asks.len() as u32))
+    let asks = ready.saturating_sub(jobs.asks.len() as u32);
+    (if gate.start { granted.min(ready) } else { 0 }, if gate.ask { asks } else { 0 })
 }

@@ -14,11 +14,12 @@ use windlass_workflow::cron::Calendar;
 use windlass_workflow::definition::{Task, TaskIndex, WaitFor, Work};
 
 use super::Shard;
-use super::input::{Decision, JobPlace};
+use super::input::{Decision, JobPlace, Settings};
 use super::open_run::{Job, Jobs, OpenRun, Phase};
 use super::payload;
 use super::pools::Ask;
 use super::progress::ends_with_the_rest;
+use super::reconcile::Wanted;
 use super::schedules::StoredWorkflow;
 use super::scope::RunScope;
 use super::timers::Timer;
@@ -70,9 +71,9 @@ struct Stored {
 
 impl Shard {
     /// The shard that these rows describe. What follows from them and was not decided before is in `out`.
-    pub fn load(now: Now, id: ShardId, rows: Rows, out: &mut Decision) -> Shard {
+    pub fn load(now: Now, id: ShardId, settings: Settings, rows: Rows, out: &mut Decision) -> Shard {
         let Rows { last, epoch, keys, runs, workflows, pools, calendars } = rows;
-        let mut shard = Shard::new(id, last);
+        let mut shard = Shard::new(id, settings, last);
         shard.epoch = epoch;
         for (name, limit, permits) in pools {
             shard.restore_pool(now, name, limit, permits);
@@ -242,7 +243,9 @@ impl Shard {
         let mut restored = Job::new(job::State::Ready);
         restored.fence = stored.attempts.iter().map(|row| row.fence).max().unwrap_or(restored.fence);
         restored.number = last_seen(&stored.attempts);
-        let lost = ended(&[attempt::End::Lost]);
+        let lost =
+            counted().filter(|row| !row.for_gang && row.state == attempt::State::Ended(attempt::End::Lost));
+        let lost = lost.count() as u32;
         let lost_is_failure = task.on_worker_lost.then == WorkerLost::Fail;
         restored.failures =
             ended(&[attempt::End::Failed, attempt::End::TimedOut]) + if lost_is_failure { lost } else { 0 };
@@ -256,6 +259,7 @@ impl Shard {
                 &restored,
                 newest,
                 run.row.state == run::State::Stopping,
+                self.settings.kill_grace,
             ),
             (Some(row), None) if row.state != job::State::Waiting => row.state,
             (_, None) => job::State::Ready,
@@ -295,6 +299,10 @@ impl Shard {
         }
         run.attempts += attempts;
         run.unstarted += unstarted;
+        if attempts > 0 {
+            self.watch(now, id.run, place, now.mono, Wanted::Start);
+            self.watch_timeout(run, place.task, now.mono);
+        }
     }
 
     /// Goes on waiting for what a job without a slot waits for.
@@ -321,9 +329,10 @@ impl Shard {
 
     /// Orders that were given and may have been lost are given again.
     fn resume_orders(&mut self, now: Now, run: &mut OpenRun, out: &mut Decision) {
+        self.resume_gangs(now, run, out);
         match run.row.state {
             run::State::Stopping => self.stop_jobs(now, run, out),
-            run::State::Pausing => self.pause_jobs(run, out),
+            run::State::Pausing => self.pause_jobs(now, run, out),
             run::State::Pending | run::State::Running | run::State::Paused { .. } | run::State::Ended(_) => {}
         }
     }

@@ -11,19 +11,23 @@ mod adopt;
 mod control;
 mod create;
 mod dispatch;
+mod gangs;
 pub mod input;
 mod invariants;
 pub mod load;
+mod lost_workers;
 mod open_run;
 mod params;
 pub mod payload;
 pub mod pools;
 mod progress;
 mod queue;
+mod reconcile;
 mod reopen;
 mod reports;
 pub mod schedules;
 mod scope;
+mod task_timeouts;
 mod timers;
 mod why;
 
@@ -40,10 +44,11 @@ use crate::rows::{Change, Key, KeyRow};
 use crate::run;
 use crate::time::{Mono, Now, Wall};
 
-use input::{Answer, Call, CallId, Decision, Input, Message, Wants, WorkerLife};
+use input::{Answer, Call, CallId, Decision, Input, Message, Settings, Wants, WorkerLife};
 use open_run::OpenRun;
 use pools::Pool;
 use queue::Queue;
+use reconcile::Unsettled;
 use timers::Timers;
 
 pub use why::Reason;
@@ -51,6 +56,7 @@ pub use why::Reason;
 /// The runs of one shard, and all that is decided about them.
 #[derive(Debug)]
 pub struct Shard {
+    settings: Settings,
     ids: RunIdSource,
     epoch: Epoch,
     /// Counts the asks of this epoch.
@@ -64,6 +70,9 @@ pub struct Shard {
     /// Attempts that the load found assigned and of which their worker has not said since that it has them.
     unconfirmed: BTreeMap<WorkerLife, BTreeSet<AttemptId>>,
     timers: Timers,
+    unsettled: Unsettled,
+    /// Jobs that keep their attempts although these lives of workers were lost.
+    waited_for: BTreeMap<WorkerLife, BTreeSet<JobId>>,
     /// The runs of sub-workflows by the job they are run for.
     children: BTreeMap<JobId, RunId>,
     /// Sub-workflow runs that must be stopped because their parents are.
@@ -91,8 +100,9 @@ struct Worker {
 
 impl Shard {
     /// A shard without runs whose newest id is `last`.
-    pub fn new(id: ShardId, last: Option<RunId>) -> Shard {
+    pub fn new(id: ShardId, settings: Settings, last: Option<RunId>) -> Shard {
         Shard {
+            settings,
             ids: RunIdSource::new(id, last),
             epoch: Epoch::NONE.next(),
             asks: 0,
@@ -104,6 +114,8 @@ impl Shard {
             workers: BTreeMap::new(),
             unconfirmed: BTreeMap::new(),
             timers: Timers::default(),
+            unsettled: Unsettled::default(),
+            waited_for: BTreeMap::new(),
             children: BTreeMap::new(),
             to_stop: Vec::new(),
             ended_children: Vec::new(),
@@ -119,6 +131,7 @@ impl Shard {
             Input::Call(call, wanted) => self.call(now, call, wanted, out),
             Input::WorkerSeen(life, capability) => {
                 self.workers.insert(life.worker, Worker { incarnation: life.incarnation, capability });
+                self.worker_back(now, life);
             }
             Input::WorkerLost(life) => self.worker_lost(now, life, out),
             Input::Offer(offer) => self.offer(now, offer, out),

@@ -8,6 +8,7 @@ use windlass_workflow::Definition;
 use windlass_workflow::definition::TaskIndex;
 use windlass_workflow::expr::Value;
 
+use super::gangs::{self, Gang};
 use super::input::{JobPlace, WorkerLife};
 use super::pools::{Ask, Asked};
 use crate::job;
@@ -50,6 +51,8 @@ pub struct OpenRun {
     pub next_number: u32,
     /// When it times out.
     pub deadline: Option<Mono>,
+    /// Its gangs, by name.
+    pub gangs: BTreeMap<Name, Gang>,
 }
 
 /// One task of an open run.
@@ -104,6 +107,8 @@ pub struct Jobs {
     pub asks: BTreeMap<u32, Asked>,
     /// How many have an attempt under way.
     pub running: u32,
+    /// When the first of those has taken as long as it may, if the task has a timeout.
+    pub timeout_due: Option<Mono>,
     /// How many are over.
     pub ended: u32,
     /// How many of those failed.
@@ -161,6 +166,7 @@ impl Jobs {
             again: BTreeSet::new(),
             asks: BTreeMap::new(),
             running: 0,
+            timeout_due: None,
             ended: 0,
             failed: 0,
             stopped: 0,
@@ -261,6 +267,7 @@ impl OpenRun {
             submissions: 0,
             next_number: tasks.len() as u32,
             deadline: None,
+            gangs: gangs::gangs_of(&definition),
             row,
             definition,
             pinned,

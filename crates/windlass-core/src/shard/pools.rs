@@ -164,6 +164,7 @@ impl Shard {
         if is_grant && asked.granted.is_none() {
             asked.granted = Some(now.mono);
             self.timers.at(now.mono.after(UNUSED), Timer::Permit(ask.job.run, ask.job.number));
+            self.gather(now, run, place.task);
             self.requeue(run, place.task);
         }
         true
@@ -199,6 +200,7 @@ impl Shard {
     pub(super) fn permit_due(&mut self, now: Now, run: &mut OpenRun, place: JobPlace, out: &mut Decision) {
         let Some(pool) = run.definition.tasks[place.task.position()].pool.clone() else { return };
         let Some(order) = super::dispatch::run_order(run, place.task) else { return };
+        let gathering = run.gang_decides(place.task);
         let Some(jobs) = run.jobs(place.task) else { return };
         let Some(asked) = jobs.asks.get(&place.item).copied() else { return };
         let number = asked.ask.job.number;
@@ -207,6 +209,8 @@ impl Shard {
                 out.messages.push(Message::ToPool(pool, ToPool::Ask(asked.ask, order)));
                 self.timers.at(now.mono.after(REPEAT), Timer::Permit(run.row.id, number));
             }
+            // It goes back with the slots of its gang, should the gang not come together.
+            Some(_) if gathering => {}
             Some(since) if now.mono.since(since) >= UNUSED => {
                 jobs.asks.remove(&place.item);
                 out.messages.push(Message::ToPool(pool, ToPool::Return(asked.ask)));

@@ -12,6 +12,7 @@ use super::dispatch::give_back;
 use super::input::{Decision, JobPlace, Message, ToWorker, WorkerLife};
 use super::open_run::{Done, Job, Jobs, OpenRun, Phase};
 use super::payload;
+use super::reconcile::Wanted;
 use super::scope::RunScope;
 use super::timers::Timer;
 use crate::attempt::{self, StopReason};
@@ -248,6 +249,9 @@ impl Shard {
             // A skip that passes on a failure, and a stop of the rest, follow from a failure that was counted.
             job::End::Success | job::End::Skipped { .. } | job::End::Stopped => {}
         }
+        if let Some(gang) = &definition.tasks[task.position()].gang {
+            self.look_at_gang(now, run, gang, out);
+        }
     }
 
     /// A task is left out: nothing of it begins.
@@ -314,6 +318,7 @@ impl Shard {
         let ended = (0..run.definition.ordinary_tasks().len()).map(|task| TaskIndex(task as u32));
         let ended: Vec<_> = ended.filter(|task| ends_with_the_rest(run, *task)).collect();
         self.close_tasks(now, run, &ended, out);
+        self.end_waits(now, run, out);
     }
 
     /// Ends the jobs of these tasks.
@@ -349,7 +354,7 @@ impl Shard {
                 (JobId { run: id, number: JobNumber(task.0) }, job::State::Ended(job::End::Stopped));
             out.changes.push(Change::Job(JobRow::new(job, state, REST_ENDED, now.wall)));
         }
-        let mut held = Vec::new();
+        let (mut held, mut killed) = (Vec::new(), Vec::new());
         for (item, job) in &mut jobs.begun {
             let number = JobNumber(base.0 + item);
             match job.state {
@@ -361,6 +366,7 @@ impl Shard {
                     );
                     if let Ok(state) = job::transition(job.state, event) {
                         job.state = state;
+                        killed.push((JobPlace { task, item: *item }, attempt.since));
                     }
                     let life = WorkerLife { worker: attempt.worker, incarnation: attempt.incarnation };
                     let attempt = AttemptId { job: JobId { run: id, number }, fence: attempt.fence };
@@ -380,6 +386,9 @@ impl Shard {
                 }
                 job::State::Ended(_) => {}
             }
+        }
+        for (place, since) in killed {
+            self.watch(now, id, place, since, Wanted::End);
         }
         let description = Arc::clone(&run.definition);
         for asked in asks.into_values() {

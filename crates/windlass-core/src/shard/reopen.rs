@@ -74,6 +74,7 @@ impl Shard {
         run.changed = true;
         wait_again(now, run, &mut again, by, out);
         recount(run);
+        self.regroup(run);
         self.requeue_all(run);
         for task in again {
             self.finish_task_if_done(now, run, task, out);

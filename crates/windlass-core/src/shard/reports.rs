@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use windlass_model::AttemptId;
 use windlass_model::policy::WorkerLost;
+use windlass_model::{AttemptId, Duration, JobNumber};
 use windlass_workflow::definition::{Task, TaskIndex};
 
 use super::Shard;
 use super::dispatch::give_back;
+use super::gangs::Round;
 use super::input::{Decision, JobPlace, Message, Report, ToWorker, WorkerLife};
 use super::open_run::{Job, OpenRun, Phase};
 use super::progress::ends_with_the_rest;
@@ -18,9 +19,6 @@ use crate::rows::{AttemptRow, Change, JobRow, Values};
 use crate::time::Now;
 use crate::{job, run};
 
-/// How long a worker takes at most to end what it was told to end, on top of an orphan's own timeout.
-const KILL_GRACE: windlass_model::Duration = windlass_model::Duration::from_secs(10);
-
 /// What happened to an attempt.
 struct News {
     event: attempt::Event,
@@ -29,8 +27,10 @@ struct News {
 }
 
 impl News {
-    fn of(report: Report) -> News {
+    /// `None` for what is no event of an attempt.
+    fn of(report: Report) -> Option<News> {
         let (event, reason, outputs) = match report {
+            Report::Held => return None,
             Report::Started => (attempt::Event::Started, "".into(), None),
             Report::GivenBack => (attempt::Event::GivenBack, "given back".into(), None),
             Report::Exited { success, reason, outputs } => {
@@ -39,7 +39,7 @@ impl News {
             Report::Killed(why) => (attempt::Event::KilledBy(why), "killed".into(), None),
             Report::Lost => (attempt::Event::Died, "it died with its worker".into(), None),
         };
-        News { event, reason, outputs }
+        Some(News { event, reason, outputs })
     }
 }
 
@@ -54,15 +54,24 @@ impl Shard {
         report: Report,
         out: &mut Decision,
     ) {
-        let over = !matches!(report, Report::Started);
-        self.with_run(now, attempt.job.run, out, |shard, run, out| {
-            let Some(place) = run.place(attempt.job.number) else { return };
-            if is_current(run, place, life, attempt) {
-                shard.attempt_event(now, run, place, News::of(report), out);
+        let (held, over) = (report == Report::Held, !matches!(report, Report::Held | Report::Started));
+        let current = self.with_run(now, attempt.job.run, out, |shard, run, out| {
+            let Some(place) = run.place(attempt.job.number) else { return false };
+            let current = is_current(run, place, life, attempt);
+            if current {
+                shard.heard_of(life, attempt.job);
+                match News::of(report) {
+                    Some(news) => shard.attempt_event(now, run, place, news, out),
+                    None => shard.member_held(now, run, place.task, out),
+                }
             }
+            current
         });
         if over {
             out.messages.push(Message::Worker(life, ToWorker::Settled(attempt)));
+        } else if held && current != Some(true) {
+            // Nobody will tell it to go.
+            out.messages.push(Message::Worker(life, ToWorker::Recall(attempt)));
         }
     }
 
@@ -87,7 +96,21 @@ impl Shard {
         }
     }
 
-    /// Something happened to the current attempt of a job.
+    /// The current attempt of a job is lost, as far as anybody can know.
+    pub(super) fn attempt_lost(
+        &mut self,
+        now: Now,
+        run: &mut OpenRun,
+        number: JobNumber,
+        event: attempt::Event,
+        reason: &str,
+        out: &mut Decision,
+    ) {
+        let Some(place) = run.place(number) else { return };
+        self.attempt_event(now, run, place, News { event, reason: reason.into(), outputs: None }, out);
+    }
+
+    /// Something happened to the current attempt of a job, and with it to the gang it is in.
     fn attempt_event(
         &mut self,
         now: Now,
@@ -96,30 +119,54 @@ impl Shard {
         news: News,
         out: &mut Decision,
     ) {
+        let event = news.event;
+        let before = self.attempt_moves(now, run, place, news, out);
+        if let Some(before) = before.filter(|_| !run.gangs.is_empty()) {
+            self.member_event(now, run, place.task, before, event, out);
+        }
+    }
+
+    /// Something happened to the current attempt of a job; says where it was before.
+    fn attempt_moves(
+        &mut self,
+        now: Now,
+        run: &mut OpenRun,
+        place: JobPlace,
+        news: News,
+        out: &mut Decision,
+    ) -> Option<attempt::State> {
         let News { event, reason, outputs } = news;
         let definition = Arc::clone(&run.definition);
         let task = &definition.tasks[place.task.position()];
         let ends = run.row.ending && ends_with_the_rest(run, place.task);
         let stopping = run.row.state == run::State::Stopping || ends;
-        let Some(id) = run.job_id(place) else { return };
-        let Some(jobs) = run.jobs(place.task) else { return };
-        let Some(job) = jobs.begun.get_mut(&place.item) else { return };
-        let job::State::Running(before) = job.state else { return };
-        let Some(verdict) = verdict(now, task, job, before, event, stopping) else { return };
-        let Ok(state) = job::transition(job.state, job::Event::Attempt(before.fence, event, verdict)) else {
-            return;
+        let round = run.round(place.task);
+        let kill_grace = self.settings.kill_grace;
+        let id = run.job_id(place)?;
+        let job = run.jobs(place.task)?.begun.get_mut(&place.item)?;
+        let job::State::Running(before) = job.state else { return None };
+        let life = WorkerLife { worker: before.worker, incarnation: before.incarnation };
+        let policies = Policies { task, round, stopping, kill_grace };
+        let Some(verdict) = verdict(now, policies, job, before, event) else {
+            self.wait_for(life, id);
+            return Some(before.state);
         };
-        let Ok(attempt_state) = attempt::transition(before.state, event) else { return };
+        let state = job::transition(job.state, job::Event::Attempt(before.fence, event, verdict)).ok()?;
+        let attempt_state = attempt::transition(before.state, event).ok()?;
         job.state = state;
-        let mut permit = None;
+        let (mut permit, mut for_gang) = (None, false);
         if let attempt::State::Ended(end) = attempt_state {
-            count(task, job, end);
+            for_gang = end == attempt::End::Lost && policies.gang_takes_loss();
+            if !for_gang {
+                count(task, job, end);
+            }
             permit = job.permit.take();
         }
         if is_unstarted(before.state) && !is_unstarted(attempt_state) {
             run.unstarted -= 1;
         }
-        let attempt::State::Ended(_) = attempt_state else { return };
+        let attempt::State::Ended(_) = attempt_state else { return Some(before.state) };
+        self.heard_of(life, id);
         let finished = AttemptRow {
             job: id,
             number: before.number,
@@ -132,10 +179,11 @@ impl Shard {
             finished_at: Some(now.wall),
             outputs: outputs.clone(),
             permit: None,
+            for_gang,
         };
         out.changes.push(Change::Attempt(finished));
         give_back(task, permit, out);
-        let Some(jobs) = run.jobs(place.task) else { return };
+        let jobs = run.jobs(place.task)?;
         jobs.running -= 1;
         match state {
             job::State::Ready => {
@@ -154,6 +202,7 @@ impl Shard {
         if let job::State::Ended(_) = state {
             self.job_ended(now, run, place, out);
         }
+        Some(before.state)
     }
 }
 
@@ -193,15 +242,38 @@ fn attempts_of(run: &OpenRun, life: WorkerLife) -> Vec<JobPlace> {
     found
 }
 
+/// What decides about an attempt that ends.
+#[derive(Clone, Copy)]
+struct Policies<'a> {
+    task: &'a Task,
+    /// Set if its gang has not started as a whole.
+    round: Option<Round>,
+    stopping: bool,
+    kill_grace: Duration,
+}
+
+impl Policies<'_> {
+    /// Whether a lost worker counts for the gang. One that may have started and must not start twice
+    /// counts for itself.
+    fn gang_takes_loss(self) -> bool {
+        match self.round {
+            None => false,
+            Some(Round::NotGone) => true,
+            Some(Round::Gone) => self.task.on_worker_lost.then != WorkerLost::Fail,
+        }
+    }
+}
+
 /// What follows from an attempt's event by the policies of its task; `None` if nothing may follow yet.
 fn verdict(
     now: Now,
-    task: &Task,
+    policies: Policies<'_>,
     job: &Job,
     current: job::Attempt,
     event: attempt::Event,
-    stopping: bool,
 ) -> Option<Verdict> {
+    let Policies { task, round, stopping, kill_grace } = policies;
+    let one_too_many = job.losses >= task.on_worker_lost.max && !policies.gang_takes_loss();
     let retry = || {
         let failures = job.failures + 1;
         if failures <= task.retries.max {
@@ -219,17 +291,19 @@ fn verdict(
         attempt::Event::Exited { success: false } | attempt::Event::KilledBy(StopReason::Timeout) => retry(),
         attempt::Event::KilledBy(StopReason::Stop) => Verdict::Stop,
         attempt::Event::GivenBack | attempt::Event::KilledBy(StopReason::Gang) => Verdict::Again,
+        // Its gang was not told to go, and it will never be: there is nothing to wait for.
+        attempt::Event::Died | attempt::Event::WorkerLost if round == Some(Round::NotGone) => Verdict::Again,
         // The worker itself says that nothing of it runs any more: there is nothing to wait for.
         attempt::Event::Died => match task.on_worker_lost.then {
-            WorkerLost::Retry if job.losses >= task.on_worker_lost.max => Verdict::Fail,
+            WorkerLost::Retry if one_too_many => Verdict::Fail,
             WorkerLost::Retry | WorkerLost::Wait => Verdict::Again,
             WorkerLost::Fail => retry(),
         },
         attempt::Event::WorkerLost => match task.on_worker_lost.then {
-            WorkerLost::Retry if job.losses >= task.on_worker_lost.max => Verdict::Fail,
+            WorkerLost::Retry if one_too_many => Verdict::Fail,
             WorkerLost::Retry => match task.orphan_timeout {
                 // The old attempt may still run until it notices that nobody hears it.
-                Some(orphan) => Verdict::Later { until: now.mono.after(orphan).after(KILL_GRACE) },
+                Some(orphan) => Verdict::Later { until: now.mono.after(orphan).after(kill_grace) },
                 None => Verdict::Again,
             },
             WorkerLost::Fail => retry(),
@@ -245,6 +319,7 @@ pub(super) fn after_load(
     job: &Job,
     newest: &AttemptRow,
     stopping: bool,
+    kill_grace: Duration,
 ) -> job::State {
     let until = |delay| now.resume(newest.finished_at.unwrap_or(now.wall), delay);
     let retry = || match job.failures <= task.retries.max {
@@ -259,6 +334,7 @@ pub(super) fn after_load(
                 worker: newest.worker,
                 incarnation: newest.incarnation,
                 assigned_at: newest.assigned_at,
+                since: now.mono,
                 state: attempt::State::Assigned,
             });
         }
@@ -269,17 +345,19 @@ pub(super) fn after_load(
         // Whether a stop ended it is said by the job's own row; without one it is to be tried again.
         _ if stopping => job::State::Ended(job::End::Stopped),
         attempt::End::Failed | attempt::End::TimedOut => retry(),
+        // Killed with its gang; a stop has a row of its own.
+        attempt::End::Killed if task.gang.is_some() => job::State::Ready,
         attempt::End::Killed => job::State::Ended(job::End::Stopped),
         attempt::End::Returned => job::State::Ready,
         attempt::End::Lost => match task.on_worker_lost.then {
             WorkerLost::Retry if job.losses > task.on_worker_lost.max => job::State::Ended(job::End::Failed),
             WorkerLost::Retry => match task.orphan_timeout {
                 // The wait that keeps two from running at once starts again in full.
-                Some(orphan) => job::State::Backoff { until: now.mono.after(orphan).after(KILL_GRACE) },
+                Some(orphan) => job::State::Backoff { until: now.mono.after(orphan).after(kill_grace) },
                 None => job::State::Ready,
             },
-            WorkerLost::Fail => retry(),
-            WorkerLost::Wait => job::State::Ready,
+            WorkerLost::Fail if !newest.for_gang => retry(),
+            WorkerLost::Fail | WorkerLost::Wait => job::State::Ready,
         },
     }
 }
@@ -296,7 +374,7 @@ fn count(task: &Task, job: &mut Job, end: attempt::End) {
     }
 }
 
-fn is_unstarted(state: attempt::State) -> bool {
+pub(super) fn is_unstarted(state: attempt::State) -> bool {
     match state {
         attempt::State::Assigned | attempt::State::Stopping { started: false, .. } => true,
         attempt::State::Running

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_model::{JobNumber, Name, RunId};
+use windlass_workflow::definition::TaskIndex;
 
 use super::Shard;
 use super::input::Decision;
@@ -21,6 +22,12 @@ pub enum Timer {
     Hold(RunId, JobNumber),
     /// A run has taken as long as it may.
     RunTimeout(RunId),
+    /// An attempt of a task has taken as long as it may.
+    TaskTimeout(RunId, TaskIndex),
+    /// Something is due for the gang with this first member.
+    Gang(RunId, TaskIndex),
+    /// What was told to workers may not have come true.
+    Scan,
     /// The ask of a job for a permit is due to be repeated, or its permit to be returned.
     Permit(RunId, JobNumber),
     /// The holders of a pool's permits are asked whether they still live.
@@ -58,6 +65,11 @@ impl Timers {
         self.wall.first().map(|(when, _)| *when)
     }
 
+    /// Whether this is due then. For tests.
+    pub fn has(&self, when: Mono, timer: Timer) -> bool {
+        self.mono.contains(&(when, timer))
+    }
+
     fn pop_due(&mut self, now: Now) -> Option<Timer> {
         if self.mono.first().is_some_and(|(when, _)| *when <= now.mono) {
             return self.mono.pop_first().map(|(_, timer)| timer);
@@ -92,6 +104,13 @@ impl Shard {
                         }
                     });
                 }
+                Timer::TaskTimeout(run, task) => {
+                    self.with_run(now, run, out, |shard, run, out| shard.task_timeout(now, run, task, out));
+                }
+                Timer::Gang(run, first) => {
+                    self.with_run(now, run, out, |shard, run, out| shard.gang_due(now, run, first, out));
+                }
+                Timer::Scan => self.scan(now, out),
                 Timer::CheckPool(name) => self.check_pool(now, &name, out),
                 Timer::Fire(workflow, schedule) => self.fire(now, &workflow, &schedule, out),
                 Timer::RunTimeout(run) => {

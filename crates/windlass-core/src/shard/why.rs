@@ -1,8 +1,9 @@
 //! Why a job does not run: the very reasons that keep it out of the queue.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use windlass_model::{JobId, Name, TaskId};
+use windlass_model::{JobId, Name, TaskId, WorkerId};
 
 use crate::time::{Mono, Wall};
 
@@ -39,6 +40,23 @@ pub enum Reason {
         /// How many of its permits are taken and how many there are, if its home is here.
         of_us: Option<(u32, u32)>,
     },
+    /// It starts together with its gang, and that is not complete.
+    Gang {
+        /// The gang.
+        gang: Name,
+        /// How many of its members take part.
+        of: u32,
+        /// How many of them are ready.
+        ready: u32,
+        /// How many of them have a slot that is kept.
+        held: u32,
+        /// Those that are not ready.
+        missing: Vec<TaskId>,
+        /// It did not come together, and rests until then.
+        until: Option<Mono>,
+    },
+    /// Its worker was lost, and it shall wait for it.
+    LostWorker(WorkerId),
     /// It waits for a person.
     Approval,
     /// It waits for a time, a file or an address.
@@ -55,4 +73,65 @@ pub enum Reason {
     Behind(JobId),
     /// It is over.
     Over,
+}
+
+impl Reason {
+    /// What would start it, for people.
+    pub fn remedy(&self) -> Cow<'static, str> {
+        let text = match self {
+            Reason::Dependency(task) => return format!("starts when `{task}` is done").into(),
+            Reason::FinallyComesLast => "starts when all other tasks are done",
+            Reason::RunLimit { limit, active } => {
+                return format!(
+                    "starts when fewer than {limit} runs of the workflow are active, now {active}; or raise \
+                     `max_active_runs`"
+                )
+                .into();
+            }
+            Reason::NotBefore(_) => "starts at the time that was asked for",
+            Reason::Paused => "resume the run",
+            Reason::Stopping => "nothing: the run is being stopped; retry the job when that is done",
+            Reason::SwitchedOff => "start the scheduler again",
+            Reason::Backoff(_) => "starts when the wait after its last attempt is over",
+            Reason::MaxParallel(limit) => {
+                return format!(
+                    "starts when fewer than {limit} jobs of its task run; or raise `max_parallel`"
+                )
+                .into();
+            }
+            Reason::Pool { pool, .. } => {
+                return format!("starts when the pool {pool} has a free permit; or raise its limit").into();
+            }
+            Reason::Gang { gang, until: Some(_), .. } => {
+                return format!(
+                    "the gang {gang} did not get a slot for every member and tries again soon; add workers or \
+                     free slots if it never does"
+                )
+                .into();
+            }
+            Reason::Gang { gang, missing, .. } if !missing.is_empty() => {
+                let missing: Vec<_> = missing.iter().map(|task| format!("`{task}`")).collect();
+                return format!("starts with the gang {gang} when {} can start", missing.join(", ")).into();
+            }
+            Reason::Gang { gang, of, held, .. } => {
+                return format!(
+                    "starts when all {of} members of the gang {gang} have a slot at once, now {held}; add \
+                     workers or free slots"
+                )
+                .into();
+            }
+            Reason::LostWorker(worker) => {
+                return format!("goes on when worker {worker} is back; or retry or stop the job").into();
+            }
+            Reason::Approval => "approve or reject it",
+            Reason::Condition => "starts when what it waits for has happened",
+            Reason::SubWorkflow => "goes on when the run of its sub-workflow is over",
+            Reason::NoWorkerFits(_) => "start a worker that has what the task needs",
+            Reason::NoSlot => "starts when a worker that fits has a free slot; or add workers",
+            Reason::UnderWay => "nothing: it has begun",
+            Reason::Behind(job) => return format!("starts after {job}").into(),
+            Reason::Over => "nothing: it is over; retry it to do it again",
+        };
+        text.into()
+    }
 }

@@ -21,7 +21,13 @@ impl Worker {
     pub(super) fn assigned(&mut self, now: Now, assignment: Assignment, out: &mut Decision) {
         let attempt = assignment.attempt;
         let granted = self.use_grant(assignment.grant);
-        if self.live.contains_key(&attempt) || self.say_result_again(attempt, out) {
+        if let Some(live) = self.live.get(&attempt) {
+            if live.state == State::Held {
+                self.say(self.settings.life.incarnation, attempt, Report::Held, out);
+            }
+            return;
+        }
+        if self.say_result_again(attempt, out) {
             return;
         }
         let welcome = granted && self.drain == Drain::No && !self.barred.contains_key(&attempt);
@@ -37,7 +43,7 @@ impl Worker {
 
     fn take(&mut self, now: Now, assignment: Assignment, out: &mut Decision) {
         let (attempt, order) = (assignment.attempt, assignment.order);
-        let state = if assignment.hold { State::Held } else { State::Queued };
+        let (state, hold) = (if assignment.hold { State::Held } else { State::Queued }, assignment.hold);
         self.room.take(&assignment.requirement);
         if assignment.hold {
             self.used += 1;
@@ -48,6 +54,10 @@ impl Worker {
         self.live.insert(attempt, live);
         self.arm(now, attempt);
         self.journal(attempt, Entry::Assigned, out);
+        if hold {
+            // Should this be lost, its owner takes the whole gang back, and tries it again.
+            self.say(self.settings.life.incarnation, attempt, Report::Held, out);
+        }
     }
 
     /// Whether there is room for an attempt, if need be that of a worse one which has not started.

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy knows unwrap in tests only of marked functions")]
 
+mod gangs;
 mod lifecycle;
+mod lost_messages;
 mod random;
 mod schedules;
 mod states;

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use windlass_core::attempt;
 use windlass_core::requirement::Capability;
 use windlass_core::run;
 use windlass_core::shard::input::{Call, CallId, Command, Input, RecoverFrom, Report, WorkerLife};
-use windlass_model::{Duration, Incarnation, JobNumber, Name};
+use windlass_model::{AttemptId, Duration, Incarnation, JobNumber, Name};
 use windlass_workflow::Definition;
 
 use crate::world::{World, flow, life};
@@ -28,6 +29,15 @@ fn workflow() -> impl Strategy<Value = String> {
             "run: x, when: 1 == 2",
             "type: noop, pool: p, foreach: [1, 2, 3]",
             "run: x, pool: p, retries: 1",
+            "run: x, on_worker_lost: wait",
+            "run: x, timeout: 30s, retries: 1",
+            "run: x, timeout: {after: 10s, then: warn}",
+            "GANG run: x",
+            "GANG run: x, pool: p, retries: 1",
+            "GANG run: x, on_worker_lost: {then: retry, max: 1}",
+            "GANG run: x, on_worker_lost: wait, retries: 2",
+            "GANG run: x, on_worker_lost: fail",
+            "GANG run: x, when: 1 == 2",
         ]),
     );
     let limits = (proptest::option::of(1u32..3), any::<bool>(), any::<bool>());
@@ -40,11 +50,18 @@ fn workflow() -> impl Strategy<Value = String> {
             yaml += "on_task_failure: end\n";
         }
         yaml += "tasks:\n";
+        let kinds: Vec<_> = tasks.iter().map(|(_, _, kind)| *kind).collect();
+        let members: Vec<bool> = kinds.iter().map(|kind| kind.starts_with("GANG ")).collect();
+        let many = members.iter().filter(|member| **member).count() > 1;
+        // Members may not depend on each other, not by way of others either.
+        let mut behind = vec![false; tasks.len()];
         for (index, (dependencies, trigger, kind)) in tasks.iter().enumerate() {
-            let on: Vec<_> = (0..index)
-                .filter(|before| dependencies & (1 << before) != 0)
-                .map(|before| format!("t{before}"))
-                .collect();
+            let may = |before: usize| !(members[index] && (members[before] || behind[before]));
+            let on: Vec<_> =
+                (0..index).filter(|before| dependencies & (1 << before) != 0 && may(*before)).collect();
+            behind[index] = on.iter().any(|before| members[*before] || behind[*before]);
+            let kind = kind.replace("GANG ", if many { "gang: g, " } else { "" });
+            let on: Vec<_> = on.into_iter().map(|before| format!("t{before}")).collect();
             // `any_failed` without dependencies would never run, and is refused.
             let trigger = if on.is_empty() && *trigger == "any_failed" { "all_done" } else { trigger };
             yaml += &format!("  t{index}: {{{kind}, trigger: {trigger}, depends_on: [{}]}}\n", on.join(", "));
@@ -73,6 +90,11 @@ enum Step {
     Switch(bool),
     Reload,
     Mail(u8),
+    Hold(u8),
+    StartUnheard(u8),
+    LoseAssignment(u8),
+    LoseOrder(u8),
+    Died(u8),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -91,13 +113,20 @@ fn step() -> impl Strategy<Value = Step> {
         1 => any::<bool>().prop_map(Step::Switch),
         2 => Just(Step::Reload),
         8 => any::<u8>().prop_map(Step::Mail),
+        6 => any::<u8>().prop_map(Step::Hold),
+        2 => any::<u8>().prop_map(Step::StartUnheard),
+        1 => any::<u8>().prop_map(Step::LoseAssignment),
+        2 => any::<u8>().prop_map(Step::LoseOrder),
+        1 => any::<u8>().prop_map(Step::Died),
     ]
 }
 
 struct Player {
     world: World,
     incarnations: [u64; 3],
-    reported: Vec<(WorkerLife, windlass_model::AttemptId)>,
+    reported: Vec<(WorkerLife, AttemptId)>,
+    /// Attempts that wait for a life of a worker that is over.
+    died: Vec<(WorkerLife, AttemptId)>,
     stepped: bool,
 }
 
@@ -118,6 +147,8 @@ impl Player {
     fn play(&mut self, definition: &Arc<Definition>, step: &Step) {
         let held = self.world.held.len();
         let place = |choice: u8| (held > 0).then(|| usize::from(choice) % held.max(1));
+        let able =
+            |world: &World, choice: u8| place(choice).filter(|place| world.may_run(&world.held[*place].1));
         match *step {
             Step::Submit => {
                 self.world.submit(definition);
@@ -127,12 +158,46 @@ impl Player {
                 self.world.offer_to(life, u32::from(slots));
             }
             Step::Start(choice) => {
-                if let Some(place) = place(choice) {
+                if let Some(place) = able(&self.world, choice) {
                     self.world.start(place);
                 }
             }
+            // The worker's word that it started is lost.
+            Step::StartUnheard(choice) => {
+                if let Some(place) = able(&self.world, choice) {
+                    self.world.started.insert(self.world.held[place].1.attempt);
+                }
+            }
+            Step::Hold(choice) => {
+                if let Some((life, held)) = place(choice).map(|place| self.world.held[place].clone())
+                    && !self.world.may_run(&held)
+                {
+                    self.world.input(Input::Report(life, held.attempt, Report::Held));
+                }
+            }
+            Step::LoseAssignment(choice) => {
+                if let Some(place) = place(choice)
+                    && !self.world.started.contains(&self.world.held[place].1.attempt)
+                {
+                    self.world.held.remove(place);
+                }
+            }
+            Step::LoseOrder(choice) => {
+                if !self.world.orders.is_empty() {
+                    let place = usize::from(choice) % self.world.orders.len();
+                    self.world.orders.remove(place);
+                }
+            }
+            // The next life of a worker says what died with the one before.
+            Step::Died(choice) => {
+                if !self.died.is_empty() {
+                    let (life, attempt) = self.died.remove(usize::from(choice) % self.died.len());
+                    self.reported.push((life, attempt));
+                    self.world.input(Input::Report(life, attempt, Report::Lost));
+                }
+            }
             Step::Exit(choice, success) => {
-                if let Some(place) = place(choice) {
+                if let Some(place) = able(&self.world, choice) {
                     let (life, held) = self.world.held[place].clone();
                     self.reported.push((life, held.attempt));
                     self.world.report(place, Report::Exited { success, reason: "".into(), outputs: None });
@@ -148,11 +213,18 @@ impl Player {
             Step::Obey => self.world.obey(),
             Step::Lose(worker) => {
                 let life = self.life(worker);
-                let lost: Vec<_> =
-                    self.world.held.iter().filter(|(owner, _)| *owner == life).cloned().collect();
                 self.world.held.retain(|(owner, _)| *owner != life);
-                self.reported.extend(lost.iter().map(|(life, held)| (*life, held.attempt)));
+                let open = |world: &World| -> Vec<_> {
+                    let rows = world.attempts.values().filter(|row| row.state == attempt::State::Assigned);
+                    rows.filter(|row| (row.worker, row.incarnation) == (life.worker, life.incarnation))
+                        .map(|row| (life, AttemptId { job: row.job, fence: row.fence }))
+                        .collect()
+                };
+                let lost = open(&self.world);
                 self.world.input(Input::WorkerLost(life));
+                let waits = open(&self.world);
+                self.reported.extend(lost.iter().filter(|one| !waits.contains(one)));
+                self.died.extend(waits);
                 self.join(worker);
             }
             // A report that arrives again, or late, changes nothing.
@@ -193,10 +265,11 @@ impl Player {
             // Nothing is lost with a master's memory, and nothing comes of it by itself.
             Step::Reload => {
                 let (attempts, states) = (self.world.attempts.clone(), self.states());
-                self.world.reload();
+                self.world.load();
                 assert_eq!(self.world.attempts, attempts, "a load changed attempts");
                 // A wait that began before the wall clock was stepped may be over after a load.
                 assert!(self.stepped || self.states() == states, "a load moved runs");
+                self.world.tell();
             }
             // A message between homes arrives, out of order, twice or never.
             Step::Mail(choice) => {
@@ -242,14 +315,21 @@ impl Player {
                     self.world.control(run, Command::Approve(JobNumber(job), true));
                 }
             }
-            let life = self.life(1);
+            for (life, attempt) in std::mem::take(&mut self.died) {
+                self.world.input(Input::Report(life, attempt, Report::Lost));
+            }
             self.world.obey();
             self.world.deliver();
-            self.world.offer_to(life, 4);
-            self.world.deliver();
-            self.world.offer_to(life, 4);
-            while !self.world.held.is_empty() {
-                self.world.succeed(0);
+            for worker in [1, 2] {
+                self.world.offer_to(self.life(worker), 4);
+                self.world.deliver();
+                self.world.offer_to(self.life(worker), 4);
+                self.world.deliver();
+            }
+            self.world.hold();
+            self.world.obey();
+            while let Some(place) = self.world.held.iter().position(|(_, held)| self.world.may_run(held)) {
+                self.world.succeed(place);
             }
             self.world.pass(Duration::from_secs(1));
         }
@@ -268,7 +348,7 @@ proptest! {
         steps in proptest::collection::vec(step(), 0..120),
     ) {
         let definition = flow(&yaml);
-        let mut player = Player { world: World::new(), incarnations: [0; 3], reported: Vec::new(), stepped: false };
+        let mut player = Player { world: World::new(), incarnations: [0; 3], reported: Vec::new(), died: Vec::new(), stepped: false };
         player.join(1);
         player.join(2);
         player.world.input(Input::Call(CallId(0), Call::SetPool(Name::new("p").unwrap(), 2)));

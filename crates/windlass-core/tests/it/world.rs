@@ -7,12 +7,13 @@ use windlass_core::attempt;
 use windlass_core::job;
 use windlass_core::requirement::Capability;
 use windlass_core::rows::{
-    AttemptRow, Change, FiringRow, JobRow, Key, KeyRow, RunRow, ScheduleRow, Selection, Values, WorkflowRow,
+    AttemptRow, Change, FiringRow, GangStage, JobRow, Key, KeyRow, RunRow, ScheduleRow, Selection, Values,
+    WorkflowRow,
 };
 use windlass_core::run;
 use windlass_core::shard::input::{
     Answer, Assignment, Call, CallId, Command, Control, CreateRun, Decision, Input, Message, Offer,
-    PutWorkflow, Report, ToWorker, WorkerLife,
+    PutWorkflow, Report, Settings, ToWorker, WorkerLife,
 };
 use windlass_core::shard::load::{Rows, StoredRun};
 use windlass_core::shard::pools::Ask;
@@ -76,7 +77,7 @@ pub fn life(number: u64) -> WorkerLife {
 impl World {
     pub fn new() -> World {
         World {
-            shard: Shard::new(ShardId::LEADER, None),
+            shard: Shard::new(ShardId::LEADER, Settings::default(), None),
             now: Now { mono: Mono(1_000), wall: Wall(1_780_000_000_000) },
             runs: BTreeMap::new(),
             attempts: BTreeMap::new(),
@@ -166,12 +167,37 @@ impl World {
                 Message::Worker(_, ToWorker::Settled(_)) => {}
                 Message::ToPool(name, message) => self.mail.push_back(Input::ToPool(name, message)),
                 Message::FromPool(name, message) => self.mail.push_back(Input::FromPool(name, message)),
-                Message::Worker(life, order) => self.orders.push((life, order)),
+                Message::Worker(life, order) => {
+                    if let ToWorker::Go(attempt) = order {
+                        self.check_go(attempt);
+                    }
+                    self.orders.push((life, order));
+                }
                 Message::Unused(offer) => self.unused = offer.grants,
             }
         }
         self.shard.check_invariants();
         self.check_pools();
+    }
+
+    /// Nothing is told to go before that is stored, and before every member has an attempt or is over.
+    fn check_go(&self, attempt: AttemptId) {
+        let run = &self.runs[&attempt.job.run];
+        let definition = self.stored_run(run).definition;
+        let gang = definition.tasks[attempt.job.number.0 as usize].gang.clone();
+        let row = run.gangs.iter().find(|row| Some(&row.gang) == gang.as_ref());
+        assert_eq!(row.map(|row| row.stage), Some(GangStage::Go), "{attempt} goes");
+        let members = definition.tasks.iter().enumerate().filter(|(_, task)| task.gang == gang);
+        for number in members.map(|(index, _)| JobNumber(index as u32)) {
+            let job = JobId { run: run.id, number };
+            let newest = self.attempts.values().filter(|row| row.job == job).max_by_key(|row| row.fence);
+            let takes_part = match newest {
+                Some(row) => row.state != attempt::State::Ended(attempt::End::Returned),
+                None => self.jobs.contains_key(&job),
+            };
+            let forced = self.jobs.get(&job).is_some_and(|row| matches!(row.state, job::State::Ended(_)));
+            assert!(takes_part || forced, "{attempt} goes without {job}");
+        }
     }
 
     /// Never more attempts of a pool than it has permits.
@@ -193,6 +219,12 @@ impl World {
     /// The shard's memory is lost; another owner loads it from what is stored. Workers that are in touch
     /// say what they have.
     pub fn reload(&mut self) {
+        self.load();
+        self.tell();
+    }
+
+    /// The shard's memory is lost; another owner loads it, and has heard of no worker.
+    pub fn load(&mut self) {
         let open = |row: &&RunRow| !matches!(row.state, run::State::Ended(_));
         let stored = self.runs.values().filter(open).map(|row| self.stored_run(row));
         let mut decision = Decision::default();
@@ -211,8 +243,12 @@ impl World {
             workflows,
             calendars: Arc::clone(&self.calendars),
         };
-        self.shard = Shard::load(self.now, ShardId::LEADER, rows, &mut decision);
+        self.shard = Shard::load(self.now, ShardId::LEADER, Settings::default(), rows, &mut decision);
         self.carry_out(decision);
+    }
+
+    /// Workers say to a new owner that they are there, and what has started.
+    pub fn tell(&mut self) {
         for (life, capability) in self.workers.clone().into_values() {
             self.input(Input::WorkerSeen(life, Arc::new(capability)));
         }
@@ -351,6 +387,18 @@ impl World {
         self.answers.remove(&call).expect("an answer")
     }
 
+    /// Drops the orders that workers were given, and says which kinds they were.
+    pub fn lose_orders(&mut self) -> Vec<&'static str> {
+        std::mem::take(&mut self.orders).into_iter().map(|(_, order)| kind(&order)).collect()
+    }
+
+    /// The stored row of the newest attempt of a job.
+    pub fn newest(&self, run: RunId, number: u32) -> &AttemptRow {
+        let job = JobId { run, number: JobNumber(number) };
+        let of_it = self.attempts.values().filter(|row| row.job == job);
+        of_it.max_by_key(|row| row.fence).expect("an attempt")
+    }
+
     /// Offers slots of worker 1.
     pub fn offer(&mut self, slots: u32) {
         self.offer_to(life(1), slots);
@@ -428,15 +476,38 @@ impl World {
         for (life, order) in std::mem::take(&mut self.orders) {
             let (attempt, report) = match order {
                 ToWorker::Kill(attempt, why) => (attempt, Report::Killed(why)),
-                ToWorker::Recall(attempt) if self.started.contains(&attempt) => continue,
+                ToWorker::Recall(attempt) if self.started.contains(&attempt) => (attempt, Report::Started),
                 ToWorker::Recall(attempt) => (attempt, Report::GivenBack),
-                ToWorker::Assign(_) | ToWorker::Settled(_) | ToWorker::Go(_) => continue,
+                ToWorker::Go(attempt) => (attempt, Report::Started),
+                ToWorker::Assign(_) | ToWorker::Settled(_) => continue,
             };
-            if let Some(place) = self.held.iter().position(|(_, held)| held.attempt == attempt) {
-                self.held.remove(place);
-                self.input(Input::Report(life, attempt, report));
+            match self.held.iter().position(|(_, held)| held.attempt == attempt) {
+                Some(place) if report == Report::Started => self.start(place),
+                Some(place) => {
+                    self.held.remove(place);
+                    self.input(Input::Report(life, attempt, report));
+                }
+                // What a worker does not know it bars, and says so. Another life of it refuses the order.
+                None if self.workers.get(&life.worker).is_some_and(|(current, _)| *current == life) => {
+                    self.input(Input::Report(life, attempt, Report::GivenBack));
+                }
+                None => {}
             }
         }
+    }
+
+    /// Workers say of everything that they hold for a gang that they do.
+    pub fn hold(&mut self) {
+        for (life, held) in self.held.clone() {
+            if held.hold && !self.started.contains(&held.attempt) {
+                self.input(Input::Report(life, held.attempt, Report::Held));
+            }
+        }
+    }
+
+    /// Whether an attempt has started, or may do so by itself.
+    pub fn may_run(&self, assignment: &Assignment) -> bool {
+        !assignment.hold || self.started.contains(&assignment.attempt)
     }
 
     /// Runs everything to its end; every attempt succeeds.
@@ -447,9 +518,11 @@ impl World {
             self.deliver();
             self.offer(10);
             self.obey();
-            match self.held.is_empty() {
-                false => self.succeed(0),
-                true => match self.shard.wants().wake_at {
+            self.hold();
+            self.obey();
+            match self.held.iter().position(|(_, held)| self.may_run(held)) {
+                Some(place) => self.succeed(place),
+                None => match self.shard.wants().wake_at {
                     Some(when) => self.pass(when.since(self.now.mono).max(Duration::from_millis(1))),
                     None => return,
                 },
@@ -469,6 +542,16 @@ impl World {
 
     pub fn why(&self, run: RunId, number: u32) -> Vec<Reason> {
         self.shard.why(JobId { run, number: JobNumber(number) }).unwrap_or_default()
+    }
+}
+
+fn kind(order: &ToWorker) -> &'static str {
+    match order {
+        ToWorker::Assign(_) => "assign",
+        ToWorker::Kill(..) => "kill",
+        ToWorker::Recall(_) => "recall",
+        ToWorker::Settled(_) => "settled",
+        ToWorker::Go(_) => "go",
     }
 }
 

@@ -64,6 +64,7 @@ pub(super) fn run_row(id: RunId) -> RunRow {
         selection: Selection::All,
         ending: false,
         expansions: Vec::new(),
+        gangs: Vec::new(),
     }
 }
 
@@ -75,6 +76,7 @@ pub(super) fn over(row: RunRow) -> RunRow {
 pub(super) fn attempt_row(job: JobId, number: u32, fence: u32) -> AttemptRow {
     AttemptRow {
         permit: None,
+        for_gang: false,
         job,
         number: AttemptNumber(number),
         fence: Fence(fence),

@@ -123,6 +123,7 @@ pub(super) async fn states_of_memory_are_refused(store: &impl Store) {
     let stopping = attempt::State::Stopping { why: attempt::StopReason::Stop, started: true };
     let current = job::Attempt {
         assigned_at: super::fixtures::NOON,
+        since: Mono(0),
         fence: row.fence,
         number: row.number,
         worker: row.worker,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_core::rows::{
-    AttemptRow, Change, Expansion, JobRow, KeyRow, RunRow, Selection, Trigger, Values,
+    AttemptRow, Change, Expansion, GangRow, GangStage, JobRow, KeyRow, RunRow, Selection, Trigger, Values,
 };
 use windlass_core::run;
 use windlass_core::time::Wall;
@@ -78,6 +78,14 @@ pub(super) async fn runs_come_back_as_they_were(store: &impl Store) {
         count,
         closed: base == 7,
     };
+    let gang = |gang: &str, stage, losses| GangRow { gang: name(gang), stage, losses };
+    add(&|row| {
+        row.gangs = vec![
+            gang("a", GangStage::Waiting, 0),
+            gang("b", GangStage::Go, u32::MAX),
+            gang(&"c".repeat(128), GangStage::Started, 1),
+        ];
+    });
     add(&|row| row.expansions = vec![expansion(9, 5, 1_000_000), expansion(2, u32::MAX, 0)]);
     check_runs(&mut alice, rows).await;
 }
@@ -126,6 +134,7 @@ pub(super) async fn attempts_come_back_as_they_were(store: &impl Store) {
         assigned_at: Wall(-1),
         finished_at: Some(Wall(i64::MAX)),
         outputs: Some(values()),
+        for_gang: true,
         ..attempt_row(job_id(run, u32::MAX), u32::MAX, 1)
     });
     alice.commit(create(run_row(run))).await;

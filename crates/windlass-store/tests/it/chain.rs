@@ -342,6 +342,7 @@ fn row(of: u16, number: i64, by: OwnerId) -> RunRow {
         selection: Selection::All,
         ending: false,
         expansions: Vec::new(),
+        gangs: Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ use windlass_core::rows::{AttemptRow, Key, RunRow, Selection};
 use windlass_core::shard::Shard;
 use windlass_core::shard::input::{
     Answer, Assignment, Call, CallId, Command, Control, CreateRun, Decision, Input, Message, Offer, Report,
-    ToWorker, WorkerLife,
+    Settings, ToWorker, WorkerLife,
 };
 use windlass_core::shard::load::{Rows, StoredRun};
 use windlass_core::time::{Mono, Now, Wall};
@@ -69,7 +69,7 @@ impl Cluster {
         model.register(OWNER, &Name::new("m").unwrap(), None).unwrap();
         let claimed = model.claim(SHARD, OWNER, None).unwrap();
         Cluster {
-            shard: Shard::new(SHARD, claimed.last_run),
+            shard: Shard::new(SHARD, Settings::default(), claimed.last_run),
             now: Now { mono: Mono(1_000), wall: Wall(1_780_000_000_000) },
             model,
             epoch: claimed.epoch,
@@ -303,7 +303,7 @@ impl Cluster {
             pools: loaded.pools,
             calendars: Arc::default(),
         };
-        self.shard = Shard::load(self.now, SHARD, rows, &mut decision);
+        self.shard = Shard::load(self.now, SHARD, Settings::default(), rows, &mut decision);
         self.shard.check_invariants();
         let epoch = self.epoch;
         self.store(decision);

@@ -17,6 +17,9 @@ fn a_held_attempt_keeps_its_slot_and_starts_when_it_is_told_to_go() {
     world.assign(held(1));
     world.demand(MASTER, key(SHARDS[0], 0), 1);
     assert!(world.started().is_empty() && world.grants().is_empty());
+    assert_eq!(world.reports(), [(1, Report::Held)]);
+    world.assign(held(1));
+    assert_eq!(world.reports(), [(1, Report::Held)], "asked again, it says so again");
     world.go(1);
     assert_eq!(world.started(), [1]);
     world.input(Input::Spawned(attempt(SHARDS[0], 1)));
@@ -30,7 +33,7 @@ fn a_hold_is_released_by_a_recall() {
     let mut world = World::new(1);
     world.assign(held(1));
     world.recall(1);
-    assert_eq!(world.reports(), [(1, Report::GivenBack)]);
+    assert_eq!(world.reports(), [(1, Report::Held), (1, Report::GivenBack)]);
     world.go(1);
     assert_eq!(world.reports(), [(1, Report::GivenBack)], "it refuses to go");
     world.settle(1);
@@ -46,7 +49,7 @@ fn a_hold_is_dropped_without_contact() {
     world.pass(Duration::from_secs(4));
     world.touch();
     world.pass(Duration::from_secs(4));
-    assert_eq!(world.reports(), []);
+    assert_eq!(world.reports(), [(1, Report::Held)]);
     world.pass(Duration::from_secs(1));
     assert_eq!(world.reports(), [(1, Report::GivenBack)]);
     world.touch();
@@ -75,8 +78,9 @@ fn a_worker_that_must_choose_keeps_the_better_key() {
     world.demand(MASTER, key(SHARDS[0], 9), 0);
     world.touch();
     world.assign(held(5));
+    world.reports();
     world.assign_on(held(1), late);
-    assert_eq!(world.reports(), [(5, Report::GivenBack)], "the worse one goes");
+    assert_eq!(world.reports(), [(5, Report::GivenBack), (1, Report::Held)], "the worse one goes");
     world.pass(TIMEOUT);
     world.reports();
 
@@ -87,6 +91,7 @@ fn a_worker_that_must_choose_keeps_the_better_key() {
     world.demand(MASTER, key(SHARDS[0], 9), 0);
     world.touch();
     world.assign(held(5));
+    world.reports();
     world.assign_on(held(9), late);
     assert_eq!(world.reports(), [(9, Report::GivenBack)], "the worse one is not taken");
 }

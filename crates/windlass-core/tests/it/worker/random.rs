@@ -366,7 +366,7 @@ impl Player {
                 let class = || Arc::clone(&class);
                 self.grants.extend(grants.into_iter().map(|grant| (life.incarnation, grant, class())));
             }
-            FromWorker::Report { report: Report::Started, .. } => {}
+            FromWorker::Report { report: Report::Started | Report::Held, .. } => {}
             FromWorker::Report { life, attempt, report } => {
                 let shard = attempt.job.run.shard();
                 let truth = self.truths.get_mut(&shard).unwrap();

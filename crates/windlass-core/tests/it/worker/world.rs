@@ -277,6 +277,10 @@ impl World {
         if *report == Report::Started {
             return assert!(self.spawned.contains(&id), "{id} is said to have started");
         }
+        if *report == Report::Held {
+            let taken = matches!(self.kept.get(&id), Some((_, Entry::Assigned)));
+            return assert!(taken && !self.spawned.contains(&id), "{id} is said to be held");
+        }
         let again = self.settled.contains(&id) && *report == Report::GivenBack;
         let said = self.said.entry(id).or_insert_with(|| report.clone());
         assert!(again || said == report, "{id} was {said:?} and now {report:?}");
