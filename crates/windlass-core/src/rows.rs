@@ -27,6 +27,8 @@ pub struct RunRow {
     pub workflow: Name,
     /// Which version of it; `None` for a definition that came with the submission.
     pub version: Option<u32>,
+    /// Counts how often it was stored. One that goes back was decided on what is not true any more.
+    pub revision: u32,
     /// Where it is.
     pub state: run::State,
     /// Why it is there, for people.

@@ -71,8 +71,8 @@ impl World {
                         self.after(long, Event::Heal(from, to));
                     }
                 }
-                if let (Node::Worker(worker), Node::Master(master)) | (Node::Master(master), Node::Worker(worker)) =
-                    (here, there)
+                if let (Node::Worker(worker), Node::Master(master))
+                | (Node::Master(master), Node::Worker(worker)) = (here, there)
                 {
                     self.after(1_500, Event::CloseStream(worker, master));
                 }

@@ -33,16 +33,27 @@ const TEXTS: &[(bool, &str)] = &[
          {run: work, depends_on: [sub]}",
     ),
     (true, "name: serial\nmax_active_runs: 1\ntasks: {a: {run: work}, b: {run: work, depends_on: [a]}}"),
-    (true, "name: often\nschedule: [{cron: '@every 45s', catchup: all, overlap: allow}]\ntasks: {a: {run: work}}"),
+    (
+        true,
+        "name: often\nschedule: [{cron: '@every 45s', catchup: all, overlap: allow}]\ntasks: {a: {run: work}}",
+    ),
     (
         true,
         "name: clock\nschedule: [{cron: '*/10 * * * * *', timezone: Europe/Oslo, overlap: queue}]\ntasks: {a: {run: \
          work}}",
     ),
-    (true, "name: asked\ntasks: {a: {run: work}, ok: {type: approve, depends_on: [a]}, b: {run: work, depends_on: [ok]}}"),
+    (
+        true,
+        "name: asked\ntasks: {a: {run: work}, ok: {type: approve, depends_on: [a]}, b: {run: work, depends_on: [ok]}}",
+    ),
     (false, "name: urgent\npriority: highest\ntasks: {a: {run: work}, b: {run: work}}"),
     (false, "name: idle\npriority: lowest\ntasks: {a: {run: work}, b: {run: work}}"),
     (false, "name: slow\ntasks: {a: {run: work, timeout: 2s, retries: {max: 1, delay: 1s}}}"),
+    (
+        true,
+        "name: together\ntasks: {a: {run: work, gang: g}, b: {run: work, gang: g}, c: {run: work, depends_on: [a, b]}}",
+    ),
+    (false, "name: patient\ntasks: {a: {run: work, on_worker_lost: wait}}"),
     (
         false,
         "name: strict\non_task_failure: end\ntasks: {a: {run: work}, b: {run: work}, c: {run: work, depends_on: \

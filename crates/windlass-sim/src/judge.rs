@@ -6,7 +6,9 @@ use std::sync::Arc;
 use windlass_core::attempt;
 use windlass_core::durable::Batch;
 use windlass_core::job;
-use windlass_core::rows::{AttemptRow, Change, Firing, FiringRow, JobRow, Key, RunRow, ScheduleRow};
+use windlass_core::rows::{
+    AttemptRow, Change, Firing, FiringRow, GangStage, JobRow, Key, RunRow, ScheduleRow,
+};
 use windlass_core::run;
 use windlass_core::shard::input::{Assignment, Command, WorkerLife};
 use windlass_core::shard::payload::Payload;
@@ -58,6 +60,7 @@ pub const INVARIANTS: &[(u8, &str)] = &[
     (28, "an edit changes no run that exists"),
     (29, "a record that cannot be stored or read harms only itself"),
     (30, "no message makes anybody panic"),
+    (31, "a gang starts as a whole"),
 ];
 
 /// Something that must not have happened.
@@ -101,6 +104,10 @@ pub struct Judge {
     last_permit: Option<ShardId>,
     schedules: BTreeMap<(Name, Arc<str>), ScheduleRow>,
     firings: BTreeMap<(Name, Arc<str>, Wall), FiringRow>,
+    /// With which epoch a member of a gang was first told to go.
+    gone: BTreeMap<AttemptId, Epoch>,
+    /// What was reached since somebody looked.
+    pub hits: Vec<&'static str>,
 }
 
 impl Judge {
@@ -126,6 +133,8 @@ impl Judge {
             last_permit: None,
             schedules: BTreeMap::new(),
             firings: BTreeMap::new(),
+            gone: BTreeMap::new(),
+            hits: Vec::new(),
         }
     }
 
@@ -169,7 +178,7 @@ impl Judge {
     }
 
     /// A batch was applied.
-    pub fn stored(&mut self, _time: u64, batch: &Batch) {
+    pub fn stored(&mut self, batch: &Batch) {
         if batch.epoch < self.epochs.get(&batch.shard).copied().unwrap_or(Epoch::NONE) {
             self.violated(6, format!("a batch of shard {} of epoch {} landed", batch.shard, batch.epoch));
         }
@@ -218,13 +227,23 @@ impl Judge {
 
     fn run_stored(&mut self, row: &Arc<RunRow>) {
         let before = self.runs.insert(row.id, Arc::clone(row));
+        for gang in &row.gangs {
+            let was = before.as_ref().and_then(|row| row.gangs.iter().find(|one| one.gang == gang.gang));
+            if gang.stage == GangStage::Started && was.is_none_or(|was| was.stage != GangStage::Started) {
+                self.hits.push("gang started");
+            }
+            if gang.losses > was.map_or(0, |was| was.losses) {
+                self.hits.push("gang member lost");
+            }
+        }
         if let Some(before) = before {
             let was_over = matches!(before.state, run::State::Ended(_));
             let is_over = matches!(row.state, run::State::Ended(_));
             if was_over && !is_over && !self.reopens.contains(&row.id) {
                 self.violated(13, format!("{} went from {:?} to {:?}", row.id, before.state, row.state));
             }
-            let pinned = |row: &RunRow| (row.workflow.clone(), row.version, row.logical_time, row.params.clone());
+            let pinned =
+                |row: &RunRow| (row.workflow.clone(), row.version, row.logical_time, row.params.clone());
             if pinned(&before) != pinned(row) {
                 self.violated(28, format!("{} is not a run of what it was", row.id));
             }
@@ -244,7 +263,8 @@ impl Judge {
             newest.insert(*job, attempt);
         }
         let bad = newest.iter().find(|(job, attempt)| {
-            let forced = self.jobs.get(job).is_some_and(|row| row.state == job::State::Ended(job::End::Success));
+            let forced =
+                self.jobs.get(job).is_some_and(|row| row.state == job::State::Ended(job::End::Success));
             let fine = matches!(
                 attempt.state,
                 attempt::State::Ended(attempt::End::Success | attempt::End::Returned)
@@ -266,7 +286,13 @@ impl Judge {
             && matches!(before.state, attempt::State::Ended(_))
             && !returned(before)
         {
-            self.violated(4, format!("the end of {} {} changed: {:?} to {:?}", row.job, row.number, before.state, row.state));
+            self.violated(
+                4,
+                format!(
+                    "the end of {} {} changed: {:?} to {:?}",
+                    row.job, row.number, before.state, row.state
+                ),
+            );
         }
         let is_new = before.as_ref().is_none_or(|before| before.fence != row.fence);
         if is_new {
@@ -281,6 +307,9 @@ impl Judge {
         self.attempts.insert(key, row.clone());
         if let attempt::State::Ended(end) = row.state {
             self.check_end(id, row, end);
+            if end == attempt::End::Returned && row.for_gang {
+                self.hits.push("gang released");
+            }
         }
         self.check_retries(row);
     }
@@ -333,7 +362,7 @@ impl Judge {
         }
         let (mut failed, mut lost) = (0, 0);
         let range = (row.job, AttemptNumber(0))..=(row.job, AttemptNumber(u32::MAX));
-        for (_, attempt) in self.attempts.range(range) {
+        for (_, attempt) in self.attempts.range(range).filter(|(_, attempt)| !attempt.for_gang) {
             match attempt.state {
                 attempt::State::Ended(attempt::End::Failed | attempt::End::TimedOut) => failed += 1,
                 attempt::State::Ended(attempt::End::Lost) => lost += 1,
@@ -353,7 +382,8 @@ impl Judge {
     fn firing_stored(&mut self, row: &FiringRow) {
         let key = (row.workflow.clone(), Arc::clone(&row.schedule), row.first_due);
         let before = self.firings.insert(key, row.clone());
-        if let (Some(FiringRow { outcome: Firing::Ran(before), .. }), Firing::Ran(run)) = (before, row.outcome)
+        if let (Some(FiringRow { outcome: Firing::Ran(before), .. }), Firing::Ran(run)) =
+            (before, row.outcome)
             && before != run
         {
             self.violated(3, format!("{} of {} became {before} and {run}", row.first_due, row.workflow));
@@ -391,7 +421,7 @@ impl Judge {
     // --- what really happens ------------------------------------------------------------------------
 
     /// A worker starts a process.
-    pub fn starts(&mut self, _time: u64, life: WorkerLife, assignment: &Assignment, store: &Store) {
+    pub fn starts(&mut self, life: WorkerLife, assignment: &Assignment) {
         let id = assignment.attempt;
         let row = self.numbers.get(&id).and_then(|number| self.attempts.get(&(id.job, *number))).cloned();
         match &row {
@@ -410,6 +440,7 @@ impl Judge {
         self.check_alone(id, &task);
         self.check_run_goes(id);
         self.check_dependencies(id, index, assignment);
+        self.check_gang(id, &task);
         let before = self.starts.keys().filter(|other| other.job == id.job).count();
         if before > 0
             && task.on_worker_lost.then == WorkerLost::Fail
@@ -418,7 +449,6 @@ impl Judge {
         {
             self.violated(9, format!("{id} starts, and its job has started before"));
         }
-        let _ = store;
         self.starts.insert(id, Start { life, running: true, exited: None });
     }
 
@@ -433,7 +463,10 @@ impl Judge {
             let row = self.numbers.get(&other).and_then(|number| self.attempts.get(&(other.job, *number)));
             let lost = row.is_some_and(|row| row.state == attempt::State::Ended(attempt::End::Lost));
             if task.orphan_timeout.is_some() {
-                self.violated(8, format!("{id} starts while {other} runs, which must not run beside another"));
+                self.violated(
+                    8,
+                    format!("{id} starts while {other} runs, which must not run beside another"),
+                );
             } else if !lost {
                 self.violated(8, format!("{id} starts while {other} runs, whose worker was not lost"));
             }
@@ -470,7 +503,8 @@ impl Judge {
                 .range(range)
                 .find(|(_, row)| row.state == attempt::State::Ended(attempt::End::Success))
                 .map(|(_, row)| AttemptId { job, fence: row.fence });
-            let said = self.jobs.get(&job).is_some_and(|row| row.state == job::State::Ended(job::End::Success));
+            let said =
+                self.jobs.get(&job).is_some_and(|row| row.state == job::State::Ended(job::End::Success));
             if accepted.is_none() && !said {
                 return self.violated(10, format!("{id} starts before {job} has succeeded"));
             }
@@ -480,6 +514,24 @@ impl Judge {
             {
                 return self.violated(18, format!("{id} does not see what {accepted} put out"));
             }
+        }
+    }
+
+    /// What is in a gang starts only once it is stored that the gang goes.
+    fn check_gang(&mut self, id: AttemptId, task: &Task) {
+        let Some(name) = &task.gang else { return };
+        let Some(row) = self.runs.get(&id.job.run) else { return };
+        let goes = row.gangs.iter().any(|gang| gang.gang == *name && gang.stage != GangStage::Waiting);
+        if !goes {
+            self.violated(31, format!("{id} starts, and its gang was not told to go"));
+        }
+    }
+
+    /// A master tells a member of a gang to go, with the authority of this epoch.
+    pub fn goes(&mut self, id: AttemptId, epoch: Epoch) {
+        let first = *self.gone.entry(id).or_insert(epoch);
+        if first < epoch {
+            self.hits.push("go re-sent after a take-over");
         }
     }
 
@@ -535,7 +587,10 @@ impl Judge {
     /// A master answers for a shard.
     pub fn speaks(&mut self, owner: OwnerId, shard: ShardId, epoch: Epoch, current: Epoch) {
         if epoch != current {
-            self.violated(7, format!("{owner} speaks for shard {shard} at epoch {epoch}, which is at {current}"));
+            self.violated(
+                7,
+                format!("{owner} speaks for shard {shard} at epoch {epoch}, which is at {current}"),
+            );
         }
     }
 
@@ -583,9 +638,10 @@ impl Judge {
 
     /// Whether a batch decides several due times of a schedule at once.
     pub fn catches_up(&self, batch: &Batch) -> bool {
-        let ran = batch.changes.iter().filter(
-            |change| matches!(change, Change::Firing(row) if matches!(row.outcome, Firing::Ran(_))),
-        );
+        let ran = batch
+            .changes
+            .iter()
+            .filter(|change| matches!(change, Change::Firing(row) if matches!(row.outcome, Firing::Ran(_))));
         ran.count() > 1
     }
 
@@ -610,7 +666,7 @@ impl Judge {
     }
 
     /// Everything came to its end.
-    pub fn end(&mut self, store: &Store, _now: Wall) {
+    pub fn end(&mut self, store: &Store) {
         self.over = true;
         for (key, run) in self.acknowledged.clone() {
             if store.model.run(run).is_none() {
@@ -633,7 +689,8 @@ impl Judge {
     /// Every due time up to the cursor is in the ledger, once.
     fn check_ledger(&mut self, row: &ScheduleRow) {
         let Some(flow) = self.flows.named(&row.workflow) else { return };
-        let Some(schedule) = flow.definition.schedules.iter().find(|one| *one.identity() == *row.schedule) else {
+        let Some(schedule) = flow.definition.schedules.iter().find(|one| *one.identity() == *row.schedule)
+        else {
             return;
         };
         let moment = |wall: Wall| jiff::Timestamp::from_millisecond(wall.0).expect("a time");
@@ -649,7 +706,8 @@ impl Judge {
         let mut wrong = None;
         for (_, firing) in self.firings.range(lowest..=highest) {
             let decided = dues.get(place..place + firing.count as usize).unwrap_or_default();
-            let fits = decided.first() == Some(&firing.first_due.0) && decided.last() == Some(&firing.last_due.0);
+            let fits =
+                decided.first() == Some(&firing.first_due.0) && decided.last() == Some(&firing.last_due.0);
             if !fits {
                 wrong = Some(format!("{firing:?} does not follow on {:?}", dues.get(place)));
                 break;
@@ -662,7 +720,8 @@ impl Judge {
             place += firing.count as usize;
         }
         if place < dues.len() && wrong.is_none() {
-            wrong = Some(format!("{} due times of {} are not accounted for", dues.len() - place, row.workflow));
+            wrong =
+                Some(format!("{} due times of {} are not accounted for", dues.len() - place, row.workflow));
         }
         if let Some(wrong) = wrong {
             self.violated(3, wrong);

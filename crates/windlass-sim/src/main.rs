@@ -49,7 +49,11 @@ fn main() -> ExitCode {
         }
     }
     let seconds = began.elapsed().as_secs_f64();
-    println!("{} seeds, {events} events, {:.0} events/s, {broken} violations", args.seeds, events as f64 / seconds);
+    println!(
+        "{} seeds, {events} events, {:.0} events/s, {broken} violations",
+        args.seeds,
+        events as f64 / seconds
+    );
     for goal in GOALS {
         println!("{:>9}  {goal}", reach.of(goal));
     }
@@ -58,7 +62,8 @@ fn main() -> ExitCode {
 
 fn verdict(report: &Report) -> ExitCode {
     let Some(violation) = &report.violation else { return ExitCode::SUCCESS };
-    let name = INVARIANTS.iter().find(|(number, _)| *number == violation.invariant).map_or("", |(_, name)| name);
+    let name =
+        INVARIANTS.iter().find(|(number, _)| *number == violation.invariant).map_or("", |(_, name)| name);
     println!("seed {}: VIOLATION of {} ({name}): {}", report.seed, violation.invariant, violation.what);
     println!("  {}", report.options);
     println!("  again: cargo run --release -p windlass-sim -- --seed {} --trace", report.seed);

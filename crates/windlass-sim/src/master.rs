@@ -64,7 +64,8 @@ impl World {
 
     /// A master is woken.
     pub fn wake_master(&mut self, number: usize, life: u64) {
-        if self.masters[number].life != life || self.masters[number].wake.is_none_or(|wake| wake > self.time) {
+        if self.masters[number].life != life || self.masters[number].wake.is_none_or(|wake| wake > self.time)
+        {
             return;
         }
         self.masters[number].wake = None;
@@ -115,7 +116,11 @@ impl World {
                     self.reach.hit("graceful hand-over");
                 }
                 if let StoreCall::Commit(flight, _) = &call {
-                    self.store.under_way.entry((number, life, flight.lane)).or_default().insert(flight.number);
+                    self.store
+                        .under_way
+                        .entry((number, life, flight.lane))
+                        .or_default()
+                        .insert(flight.number);
                 }
                 let delay = self.store_delay();
                 self.after(delay, Event::Store(number, life, Box::new(call)));
@@ -160,8 +165,11 @@ impl World {
                     self.judge.speaks(self.masters[number].owner, *shard, *epoch, current);
                 }
             }
-            Body::Orders { orders, .. } => {
+            Body::Orders { orders, epoch, .. } => {
                 for order in orders {
+                    if let Order::Shard(ToWorker::Go(attempt)) = order {
+                        self.judge.goes(*attempt, *epoch);
+                    }
                     if let Order::Shard(ToWorker::Settled(attempt)) = order {
                         self.judge.settles(*attempt, frame.incarnation);
                     }
@@ -184,9 +192,9 @@ impl World {
                         self.reach.hit("adoption of a running attempt");
                     }
                 }
-                FromWorker::Refused {
-                    why: windlass_core::wire::Refusal::StaleEpoch { .. }, ..
-                } => self.reach.hit("stale epoch refused by a worker"),
+                FromWorker::Refused { why: windlass_core::wire::Refusal::StaleEpoch { .. }, .. } => {
+                    self.reach.hit("stale epoch refused by a worker")
+                }
                 FromWorker::Report { attempt, .. } if self.judge.is_lost(*attempt) => {
                     self.reach.hit("result of a lost attempt refused");
                 }

@@ -69,7 +69,12 @@ impl World {
             }
         }
         for number in 0..self.options.submissions {
-            let flow = self.random.below(self.flows.all.len());
+            let mut flow = self.random.below(self.flows.all.len());
+            // A gang that no cluster of this size can hold would wait for ever, and rightly.
+            let gang = self.flows.all[flow].definition.tasks.iter().filter(|task| task.gang.is_some()).count();
+            if gang > self.options.slots.iter().sum::<u32>() as usize {
+                flow = 0;
+            }
             let when = self.random.between(500, self.options.faults_for);
             let key = format!("key-{number}").into();
             let logical = Wall(self.options.wall + when as i64);
@@ -177,11 +182,17 @@ impl World {
         let Some(purpose) = self.people.calls.remove(&call) else { return };
         match (purpose, reply) {
             (Purpose::Wish(number), Reply::Answered(answer)) => self.wish_answered(number, answer),
-            (Purpose::Wish(number), Reply::Unavailable | Reply::Unknown | Reply::NotHere | Reply::Rejected(_)) => {
+            (
+                Purpose::Wish(number),
+                Reply::Unavailable | Reply::Unknown | Reply::NotHere | Reply::Rejected(_),
+            ) => {
                 let delay = self.random.between(50, 500);
                 self.after(delay, Event::Submit(number));
             }
             (Purpose::Control(run, command), Reply::Answered(Answer::Accepted(_))) => {
+                if let Command::Recover(_) = command {
+                    self.reach.hit("run reopened from the store");
+                }
                 self.judge.controlled(run, command);
             }
             (Purpose::Control(..) | Purpose::Question, _) => {}
@@ -327,10 +338,7 @@ impl World {
             match state {
                 run::State::Pausing | run::State::Paused { .. } => self.control(run, Command::Resume),
                 run::State::Running if asked => self.control(run, Command::Approve(JobNumber(1), true)),
-                run::State::Running
-                | run::State::Pending
-                | run::State::Stopping
-                | run::State::Ended(_) => {}
+                run::State::Running | run::State::Pending | run::State::Stopping | run::State::Ended(_) => {}
             }
         }
         self.after(1_000, Event::Tick);
@@ -369,7 +377,6 @@ impl World {
     }
 
     fn judge_end(&mut self) {
-        let now = Wall(self.options.wall + self.time as i64);
-        self.judge.end(&self.store, now);
+        self.judge.end(&self.store);
     }
 }

@@ -23,6 +23,10 @@ pub const GOALS: &[&str] = &[
     "worker restarted with its journal",
     "result of a lost attempt refused",
     "crash between two effects",
+    "gang started",
+    "gang released",
+    "gang member lost",
+    "go re-sent after a take-over",
 ];
 
 /// How often each was reached.

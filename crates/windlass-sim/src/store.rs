@@ -97,7 +97,11 @@ impl World {
             return self.random.between(1, 3);
         }
         let ordinary = self.random.between(1, self.options.store_delay.max(1));
-        if self.random.chance(self.options.slow) { ordinary + self.random.between(100, 5_000) } else { ordinary }
+        if self.random.chance(self.options.slow) {
+            ordinary + self.random.between(100, 5_000)
+        } else {
+            ordinary
+        }
     }
 
     /// A call reaches the store.
@@ -259,7 +263,7 @@ impl World {
             if self.judge.moves_permit(batch) {
                 self.reach.hit("permit moved between shards");
             }
-            self.judge.stored(self.time, batch);
+            self.judge.stored(batch);
         }
         self.judge.check_limits();
     }

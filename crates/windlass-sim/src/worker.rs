@@ -66,7 +66,8 @@ impl World {
 
     /// A worker is woken.
     pub fn wake_worker(&mut self, number: usize, life: u64) {
-        if self.workers[number].life != life || self.workers[number].wake.is_none_or(|wake| wake > self.time) {
+        if self.workers[number].life != life || self.workers[number].wake.is_none_or(|wake| wake > self.time)
+        {
             return;
         }
         self.workers[number].wake = None;
@@ -84,7 +85,7 @@ impl World {
                 return;
             }
             match effect {
-                Effect::Spawn(assignment) => self.spawn(number, life, assignment),
+                Effect::Spawn(assignment) => self.spawn(number, life, &assignment),
                 Effect::Signal(attempt, signal) => self.signal(number, life, attempt, signal),
                 Effect::Send(message) => self.worker_sends(number, &message),
                 Effect::Drained => {}
@@ -139,7 +140,7 @@ impl World {
         }
     }
 
-    fn spawn(&mut self, number: usize, life: u64, assignment: Arc<Assignment>) {
+    fn spawn(&mut self, number: usize, life: u64, assignment: &Assignment) {
         let attempt = assignment.attempt;
         if !self.quiet && self.random.chance(10) {
             let input = Input::SpawnFailed(attempt, "no such program".into());
@@ -147,11 +148,8 @@ impl World {
             self.judge.spawn_failed(attempt);
             return;
         }
-        let process = Process {
-            success: self.quiet || self.random.chance(880),
-            deaf: self.random.chance(200),
-            assignment: Arc::clone(&assignment),
-        };
+        let process =
+            Process { success: self.quiet || self.random.chance(880), deaf: self.random.chance(200) };
         let took = if self.random.chance(60) {
             self.random.between(4_000, 12_000)
         } else if self.random.chance(400) {
@@ -163,7 +161,7 @@ impl World {
         let Some(incarnation) = incarnation else { return };
         let worker_life = WorkerLife { worker: self.workers[number].id, incarnation };
         self.workers[number].processes.insert(attempt, process);
-        self.judge.starts(self.time, worker_life, &assignment, &self.store);
+        self.judge.starts(worker_life, assignment);
         let running = self.workers[number].processes.len();
         self.judge.slots(self.workers[number].id, running, self.workers[number].capability.slots);
         let spawned = self.random.between(1, 5);

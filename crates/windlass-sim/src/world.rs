@@ -8,7 +8,7 @@ use std::sync::Arc;
 use windlass_core::master::Master;
 use windlass_core::master::input::{Input as ToMaster, StoreCall};
 use windlass_core::requirement::Capability;
-use windlass_core::shard::input::{Assignment, CallId};
+use windlass_core::shard::input::CallId;
 use windlass_core::time::{Mono, Now, Wall};
 use windlass_core::worker::Worker;
 use windlass_core::worker::input::{Input as ToWorker, Record};
@@ -141,8 +141,6 @@ pub struct WorkerNode {
 /// A process that a worker started.
 #[derive(Clone, Debug)]
 pub struct Process {
-    /// What it was started for.
-    pub assignment: Arc<Assignment>,
     /// Whether it does what it should, if it ends by itself.
     pub success: bool,
     /// Whether it takes no notice of being asked to end.
@@ -288,6 +286,9 @@ impl World {
         self.events += 1;
         self.note(|| format!("{event:?}"));
         self.happen(event);
+        for goal in std::mem::take(&mut self.judge.hits) {
+            self.reach.hit(goal);
+        }
         !self.judge.is_over()
     }
 

@@ -33,6 +33,14 @@ impl Limits {
 /// Why a change cannot be stored.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Reject {
+    /// A run that was changed since by somebody else.
+    #[error("run {run} was stored {stored} times: what this was decided on is not true any more")]
+    RunWentBack {
+        /// The run.
+        run: RunId,
+        /// How often it was stored.
+        stored: u32,
+    },
     /// Text with a NUL character, which PostgreSQL has no place for.
     #[error("its {field} has a NUL character")]
     Nul {

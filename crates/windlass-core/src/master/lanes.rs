@@ -176,9 +176,7 @@ impl Master {
 
     /// Sends what a lane has decided into the store, or out if nothing needs to be stored.
     pub(super) fn flush_lane(&mut self, now: Now, lane: usize, out: &mut Decision) {
-        self.lanes[lane].open.parts.retain(|_, part| {
-            part.commits() || !part.decision.messages.is_empty()
-        });
+        self.lanes[lane].open.parts.retain(|_, part| part.commits() || !part.decision.messages.is_empty());
         if self.lanes[lane].open.parts.is_empty() {
             return;
         }

@@ -14,6 +14,9 @@ use crate::rows::{Change, KeyRow, RunRow, Selection, Trigger, Values};
 use crate::run;
 use crate::time::{Now, Wall};
 
+/// Of so many runs that are over it is remembered how they were stored last.
+const REMEMBERED: usize = 1_000;
+
 impl Shard {
     /// Creates the wanted run, or finds the one that the same call created before.
     pub(super) fn create(&mut self, now: Now, call: CallId, wanted: CreateRun, out: &mut Decision) {
@@ -70,6 +73,7 @@ impl Shard {
         // It is looked at when its timer is: a chain of a thousand sub-workflows costs no stack.
         let mut run = OpenRun::new(row, definition, Arc::clone(&parent.pinned));
         run.bind(params)?;
+        run.row.revision += 1;
         out.changes.push(Change::Run(Arc::new(run.row.clone())));
         self.timers.at(now.mono, Timer::Begin(id));
         self.runs.insert(id, Box::new(OpenRun { changed: false, ..run }));
@@ -153,6 +157,10 @@ impl Shard {
 
     /// A run that is over leaves memory, and its place goes to the next.
     pub(super) fn forget(&mut self, now: Now, run: &OpenRun, end: run::End) {
+        self.left.insert(run.row.id, run.row.revision);
+        if self.left.len() > REMEMBERED {
+            self.left.pop_first();
+        }
         if let Trigger::Parent(job) = run.row.trigger {
             self.children.remove(&job);
             self.ended_children.push((job, end));
@@ -208,6 +216,7 @@ pub(super) fn new_row(
         id,
         workflow: definition.name.clone(),
         version: None,
+        revision: 0,
         state: run::State::Pending,
         reason: "".into(),
         priority: definition.priority,

@@ -70,6 +70,8 @@ pub struct Shard {
     /// Attempts that the load found assigned and of which their worker has not said since that it has them.
     unconfirmed: BTreeMap<WorkerLife, BTreeSet<AttemptId>>,
     timers: Timers,
+    /// Runs that are over, and how they were stored last: what somebody read before that is not true any more.
+    left: BTreeMap<RunId, u32>,
     unsettled: Unsettled,
     /// Jobs that keep their attempts although these lives of workers were lost.
     waited_for: BTreeMap<WorkerLife, BTreeSet<JobId>>,
@@ -113,6 +115,7 @@ impl Shard {
             queue: Queue::default(),
             workers: BTreeMap::new(),
             unconfirmed: BTreeMap::new(),
+            left: BTreeMap::new(),
             timers: Timers::default(),
             unsettled: Unsettled::default(),
             waited_for: BTreeMap::new(),
@@ -227,6 +230,7 @@ impl Shard {
     fn put_back(&mut self, now: Now, mut run: Box<OpenRun>, out: &mut Decision) {
         self.advance(now, &mut run, out);
         if std::mem::take(&mut run.changed) {
+            run.row.revision += 1;
             out.changes.push(Change::Run(Arc::new(run.row.clone())));
         }
         match run.row.state {

@@ -31,6 +31,9 @@ impl Shard {
         let Some(stored) = stored.filter(|stored| reopens && !self.runs.contains_key(&stored.row.id)) else {
             return;
         };
+        if self.left.get(&stored.row.id).is_some_and(|last| stored.row.revision < *last) {
+            return;
+        }
         // The run of a sub-workflow is seen by its parent only, and done again with it.
         if let Trigger::Parent(_) = stored.row.trigger {
             return;

@@ -25,7 +25,7 @@ impl Worker {
                 Err(why) => self.refuse(Some((shard, epoch)), why, out),
             },
             Body::Heard { sent, shards } if ours => self.heard(now, sent, &shards, out),
-            Body::Demand { owner, serial, classes } if ours => self.demanded(owner, serial, classes),
+            Body::Demand { owner, serial, classes } if ours => self.demanded(now, owner, serial, classes),
             Body::Declined(grants) if ours => self.declined(&grants),
             // They are about slots and clocks of a life that is over.
             Body::Heard { .. } | Body::Demand { .. } | Body::Declined(_) => {

@@ -36,9 +36,11 @@ pub(super) struct Grants {
     next: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Master {
     serial: u64,
+    /// When it last said what it has. It says so with every answer to a heartbeat.
+    heard: Mono,
     asks: BTreeMap<Arc<Requirement>, Ask>,
 }
 
@@ -62,12 +64,14 @@ struct Grant {
 
 impl Worker {
     /// A master says what it has ready.
-    pub(super) fn demanded(&mut self, owner: OwnerId, serial: u64, classes: Vec<Demand>) {
+    pub(super) fn demanded(&mut self, now: Now, owner: OwnerId, serial: u64, classes: Vec<Demand>) {
         let grants = &mut self.grants;
-        let master = grants.masters.entry(owner).or_default();
+        let master =
+            grants.masters.entry(owner).or_insert(Master { serial, heard: now.mono, asks: BTreeMap::new() });
         if serial < master.serial {
             return;
         }
+        master.heard = now.mono;
         master.serial = serial;
         master.asks.clear();
         for Demand { class, best, count } in classes {
@@ -142,6 +146,8 @@ impl Worker {
 
     /// Takes back slots that nobody has used in time. Who let one lapse waits until others had a chance.
     pub(super) fn expire_grants(&mut self, now: Now) {
+        let timeout = self.settings.worker_timeout;
+        self.grants.masters.retain(|_, master| now.mono.since(master.heard) < timeout);
         while let Some((id, grant)) = self.grants.open.first_key_value()
             && grant.until <= now.mono
         {

@@ -50,6 +50,7 @@ pub(super) fn run_row(id: RunId) -> RunRow {
         id,
         workflow: name("nightly"),
         version: None,
+        revision: 1,
         state: run::State::Running,
         reason: "".into(),
         priority: Priority::Medium,

@@ -154,6 +154,7 @@ macro_rules! each_case {
                 a_row_without_its_run_is_found,
                 a_new_run_needs_an_id_that_was_given_out,
                 a_new_run_needs_its_definition,
+                a_run_does_not_go_back,
                 the_newest_id_does_not_go_back,
                 a_key_belongs_to_one_run,
                 an_attempt_is_replaced_by_a_higher_fence_only,

@@ -163,6 +163,16 @@ pub(super) async fn a_new_run_needs_an_id_that_was_given_out(store: &impl Store)
     assert_eq!(check(&mut alice, change(run_row(below))).await, Reject::NoSuchRun(below));
 }
 
+pub(super) async fn a_run_does_not_go_back(store: &impl Store) {
+    let (mut alice, run) = with_run(store).await;
+    let revision = |revision| change(RunRow { revision, ..run_row(run) });
+    alice.commit(vec![revision(5), revision(6)]).await;
+    assert_eq!(check(&mut alice, revision(5)).await, Reject::RunWentBack { run, stored: 6 });
+    alice.commit(vec![revision(6)]).await;
+    let loaded = alice.reload().await;
+    assert_eq!(loaded.runs[0].row.revision, 6);
+}
+
 pub(super) async fn a_new_run_needs_its_definition(store: &impl Store) {
     let (mut alice, _) = with_run(store).await;
     let run = id(1, 2);

@@ -137,6 +137,9 @@ impl Model {
             }
             self.create(batch, row, undo)?;
         }
+        if let Some(stored) = self.tables.runs.get(&row.id).filter(|stored| stored.revision > row.revision) {
+            return Err(Reject::RunWentBack { run: row.id, stored: stored.revision });
+        }
         let before = self.tables.set_run(row.id, Some(Arc::clone(row)));
         undo.push(Undo::Run(row.id, before));
         Ok(())

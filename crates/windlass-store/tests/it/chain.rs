@@ -328,6 +328,7 @@ fn row(of: u16, number: i64, by: OwnerId) -> RunRow {
         id: RunIdSource::new(shard(of), None).next_id(at.0).unwrap(),
         workflow: Name::new("chain").unwrap(),
         version: None,
+        revision: 1,
         state: run::State::Running,
         reason: "".into(),
         priority: Priority::Medium,
