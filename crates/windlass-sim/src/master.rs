@@ -218,7 +218,7 @@ impl World {
         self.masters[number].machine = None;
         self.masters[number].life += 1;
         self.masters[number].inbox = None;
-        let open: Vec<_> = self.streams.iter().filter(|(_, master)| *master == number).copied().collect();
+        let open: Vec<_> = self.streams.keys().filter(|(_, master)| *master == number).copied().collect();
         for (worker, master) in open {
             self.close_stream(worker, master);
         }

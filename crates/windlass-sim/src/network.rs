@@ -1,6 +1,6 @@
 //! Messages get lost, take long, come twice, and overtake each other.
 
-use windlass_core::master::input::{FromPeer, Input as ToMaster};
+use windlass_core::master::input::{FromPeer, Input as ToMaster, StreamId};
 use windlass_core::wire::{Frame, FromWorker};
 use windlass_core::worker::input::Input as ToWorker;
 
@@ -34,7 +34,7 @@ impl World {
 
     /// A master sends to a worker, on its stream.
     pub fn master_to_worker(&mut self, master: usize, worker: usize, frame: &Frame) {
-        if !self.streams.contains(&(worker, master)) {
+        if !self.streams.contains_key(&(worker, master)) {
             return;
         }
         for delay in self.delays(Node::Master(master), Node::Worker(worker)) {
@@ -62,7 +62,7 @@ impl World {
 
     /// A worker sends to a master, on its stream.
     pub fn worker_to_master(&mut self, worker: usize, master: usize, message: &FromWorker) {
-        if !self.streams.contains(&(worker, master)) {
+        if !self.streams.contains_key(&(worker, master)) {
             return;
         }
         for delay in self.delays(Node::Worker(worker), Node::Master(master)) {
@@ -79,7 +79,7 @@ impl World {
         if self.workers[worker].machine.is_none() || self.workers[worker].inbox.is_some() {
             return;
         }
-        let open = self.streams.iter().filter(|(of, _)| *of == worker).count();
+        let open = self.streams.keys().filter(|(of, _)| *of == worker).count();
         if open >= self.options.streams {
             return;
         }
@@ -88,27 +88,26 @@ impl World {
                 let (here, there) = (Node::Worker(worker), Node::Master(*master));
                 self.masters[*master].machine.is_some()
                     && self.masters[*master].inbox.is_none()
-                    && !self.streams.contains(&(worker, *master))
+                    && !self.streams.contains_key(&(worker, *master))
                     && !self.cuts.contains(&(here, there))
                     && !self.cuts.contains(&(there, here))
             })
             .collect();
         if let Some(master) = self.random.pick(&reachable) {
-            self.streams.insert((worker, master));
+            let stream = StreamId(self.events);
+            self.streams.insert((worker, master), stream);
             let (life, id) = (self.masters[master].life, self.workers[worker].id);
-            self.after(1, Event::Master(master, life, Box::new(ToMaster::Connected(id))));
+            self.after(1, Event::Master(master, life, Box::new(ToMaster::Connected(id, stream))));
         }
     }
 
     /// A stream is gone, and both ends notice.
     pub fn close_stream(&mut self, worker: usize, master: usize) {
-        if !self.streams.remove(&(worker, master)) {
-            return;
-        }
+        let Some(stream) = self.streams.remove(&(worker, master)) else { return };
         let delay = self.random.between(1, 50);
         if self.masters[master].machine.is_some() {
             let (life, id) = (self.masters[master].life, self.workers[worker].id);
-            self.after(delay, Event::Master(master, life, Box::new(ToMaster::Disconnected(id))));
+            self.after(delay, Event::Master(master, life, Box::new(ToMaster::Disconnected(id, stream))));
         }
         if self.workers[worker].machine.is_some() {
             let (life, owner) = (self.workers[worker].life, self.masters[master].owner);

@@ -71,7 +71,8 @@ impl World {
         for number in 0..self.options.submissions {
             let mut flow = self.random.below(self.flows.all.len());
             // A gang that no cluster of this size can hold would wait for ever, and rightly.
-            let gang = self.flows.all[flow].definition.tasks.iter().filter(|task| task.gang.is_some()).count();
+            let gang =
+                self.flows.all[flow].definition.tasks.iter().filter(|task| task.gang.is_some()).count();
             if gang > self.options.slots.iter().sum::<u32>() as usize {
                 flow = 0;
             }

@@ -38,7 +38,9 @@ impl World {
         let mut out = Decision::default();
         node.machine = Some(Worker::start(now, settings, node.journal.clone(), &mut out));
         self.worker_does(number, out);
-        self.after(1, Event::Connect(number));
+        if !std::mem::replace(&mut self.workers[number].connecting, true) {
+            self.after(1, Event::Connect(number));
+        }
     }
 
     /// Something reaches a worker.
@@ -115,7 +117,7 @@ impl World {
 
     fn worker_sends(&mut self, number: usize, message: &FromWorker) {
         let streams: Vec<_> =
-            self.streams.iter().filter(|(worker, _)| *worker == number).map(|(_, master)| *master).collect();
+            self.streams.keys().filter(|(worker, _)| *worker == number).map(|(_, master)| *master).collect();
         let wanted = match message {
             FromWorker::Heartbeat { .. } => {
                 for master in streams {
@@ -227,7 +229,7 @@ impl World {
         for attempt in std::mem::take(&mut node.processes).into_keys() {
             self.judge.killed(attempt);
         }
-        let open: Vec<_> = self.streams.iter().filter(|(worker, _)| *worker == number).copied().collect();
+        let open: Vec<_> = self.streams.keys().filter(|(worker, _)| *worker == number).copied().collect();
         for (worker, master) in open {
             self.close_stream(worker, master);
         }

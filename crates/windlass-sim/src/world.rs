@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use windlass_core::master::Master;
-use windlass_core::master::input::{Input as ToMaster, StoreCall};
+use windlass_core::master::input::{Input as ToMaster, StoreCall, StreamId};
 use windlass_core::requirement::Capability;
 use windlass_core::shard::input::CallId;
 use windlass_core::time::{Mono, Now, Wall};
@@ -128,6 +128,8 @@ pub struct WorkerNode {
     pub journal: Vec<Record>,
     /// What runs.
     pub processes: BTreeMap<AttemptId, Process>,
+    /// Whether it looks after its streams already.
+    pub connecting: bool,
     /// Through whom the owner of a shard was last heard.
     pub heard_through: BTreeMap<ShardId, usize>,
     /// What waits for it while it is frozen.
@@ -177,7 +179,7 @@ pub struct World {
     /// One-way cuts.
     pub cuts: BTreeSet<(Node, Node)>,
     /// Streams of workers to masters.
-    pub streams: BTreeSet<(usize, usize)>,
+    pub streams: BTreeMap<(usize, usize), StreamId>,
     /// Whether faults are over.
     pub quiet: bool,
     /// Whether a master passes on what another said.
@@ -209,6 +211,7 @@ impl World {
             capability: Arc::new(Capability { slots: *slots, ..Capability::default() }),
             journal: Vec::new(),
             processes: BTreeMap::new(),
+            connecting: false,
             heard_through: BTreeMap::new(),
             inbox: None,
             wall_off: 0,
@@ -222,7 +225,7 @@ impl World {
             people: People::default(),
             reach: Reach::default(),
             cuts: BTreeSet::new(),
-            streams: BTreeSet::new(),
+            streams: BTreeMap::new(),
             queue: BTreeMap::new(),
             queued: 0,
             time: 0,

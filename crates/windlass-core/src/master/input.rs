@@ -42,9 +42,9 @@ pub enum Input {
     /// The store has answered.
     Stored(StoreAnswer),
     /// A worker opened a stream to this master.
-    Connected(WorkerId),
-    /// That stream is gone.
-    Disconnected(WorkerId),
+    Connected(WorkerId, StreamId),
+    /// That stream is gone. Another of the same worker may be open by then.
+    Disconnected(WorkerId, StreamId),
     /// A worker said something on its stream.
     FromWorker(FromWorker),
     /// Another master said something.
@@ -65,6 +65,10 @@ pub enum Input {
     /// A moment that it asked to be woken at has come.
     Woken,
 }
+
+/// Names a stream of a worker to a master; never used twice in one process life of the master.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StreamId(pub u64);
 
 /// What a master asks of its store. Each is answered, if need be with "failed"; of one kind there is one under
 /// way, for each shard or lane.

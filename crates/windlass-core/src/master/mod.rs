@@ -32,7 +32,7 @@ use crate::time::{Mono, Now};
 
 use calls::Calls;
 use claims::Peer;
-use input::{Decision, FromPeer, Globals, Input, Settings, StoreAnswer, Wants};
+use input::{Decision, FromPeer, Globals, Input, Settings, StoreAnswer, StreamId, Wants};
 use lanes::Lane;
 use lease::OwnLease;
 use ownership::{Held, State};
@@ -53,8 +53,8 @@ pub struct Master {
     lanes: Vec<Lane>,
     calls: Calls,
     sessions: BTreeMap<WorkerId, Session>,
-    /// Workers that have a stream to this master.
-    streams: BTreeSet<WorkerId>,
+    /// The streams of workers to this master.
+    streams: BTreeSet<(WorkerId, StreamId)>,
     globals: Globals,
     /// When it last did anything: a gap means that it was frozen.
     awake: Mono,
@@ -90,8 +90,12 @@ impl Master {
         self.notice_freeze(now);
         match input {
             Input::Stored(answer) => self.stored(now, answer, out),
-            Input::Connected(worker) => self.connected(worker),
-            Input::Disconnected(worker) => self.disconnected(worker),
+            Input::Connected(worker, stream) => {
+                self.streams.insert((worker, stream));
+            }
+            Input::Disconnected(worker, stream) => {
+                self.streams.remove(&(worker, stream));
+            }
             Input::FromWorker(message) => self.worker_says(now, None, message, out),
             Input::FromPeer(peer, message) => self.peer_says(now, peer, message, out),
             Input::Call { call, shard, what, until } => {

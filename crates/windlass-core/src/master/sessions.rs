@@ -6,7 +6,7 @@ use std::sync::Arc;
 use windlass_model::{Duration, OwnerId, ShardId, WorkerId};
 
 use super::Master;
-use super::input::{Decision, Effect, FromPeer, Settings};
+use super::input::{Decision, Effect, FromPeer, Settings, StreamId};
 use crate::order::OrderKey;
 use crate::requirement::{Capability, Requirement};
 use crate::shard::input::{Input, WorkerLife};
@@ -28,8 +28,6 @@ pub(super) struct Session {
     asked: Option<Mono>,
     /// Whether it was silent for too long.
     pub lost: bool,
-    /// Whether it has a stream to this master.
-    direct: bool,
     /// Who passed its last word on.
     via: Option<OwnerId>,
     /// Shards of which it has not said what it has, or had what it should not have. Nothing of them may start
@@ -55,18 +53,10 @@ impl Session {
 }
 
 impl Master {
-    pub(super) fn connected(&mut self, worker: WorkerId) {
-        if let Some(session) = self.sessions.get_mut(&worker) {
-            session.direct = true;
-        }
-        self.streams.insert(worker);
-    }
-
-    pub(super) fn disconnected(&mut self, worker: WorkerId) {
-        if let Some(session) = self.sessions.get_mut(&worker) {
-            session.direct = false;
-        }
-        self.streams.remove(&worker);
+    /// Whether a worker has a stream to this master.
+    fn is_direct(&self, worker: WorkerId) -> bool {
+        let streams = (worker, StreamId(0))..=(worker, StreamId(u64::MAX));
+        self.streams.range(streams).next().is_some()
     }
 
     /// A worker said something: on its stream here, or through another master.
@@ -146,7 +136,6 @@ impl Master {
             return false;
         }
         let is_new = known.is_none_or(|session| session.life != life || session.lost);
-        let direct = self.streams.contains(&life.worker);
         let session = self.sessions.entry(life.worker).or_insert_with(|| Session {
             life,
             capability: Arc::clone(capability),
@@ -154,7 +143,6 @@ impl Master {
             heard: at,
             asked: None,
             lost: false,
-            direct,
             via,
             adopting: BTreeSet::new(),
             told: BTreeMap::new(),
@@ -233,7 +221,7 @@ impl Master {
     /// Sends a frame to a worker: on its stream here, or through who heard it last.
     pub(super) fn to_worker(&self, worker: WorkerId, frame: Frame, out: &mut Decision) {
         let Some(session) = self.sessions.get(&worker) else { return };
-        if session.direct {
+        if self.is_direct(worker) {
             out.effects.push(Effect::ToWorker(worker, frame));
         } else if let Some(via) = session.via {
             out.effects.push(Effect::ToPeer(via, FromPeer::ToWorker(worker, frame)));
@@ -242,7 +230,7 @@ impl Master {
 
     /// Another master has something for a worker that has a stream to this one.
     pub(super) fn relay(&self, worker: WorkerId, frame: Frame, out: &mut Decision) {
-        if self.streams.contains(&worker) {
+        if self.is_direct(worker) {
             out.effects.push(Effect::ToWorker(worker, frame));
         }
     }
@@ -257,7 +245,7 @@ impl Master {
     /// Another master asks whether a worker was heard of. Only what was heard here counts.
     pub(super) fn asked_about(&self, now: Now, peer: OwnerId, worker: WorkerId, out: &mut Decision) {
         if let Some(session) = self.sessions.get(&worker)
-            && session.direct
+            && self.is_direct(worker)
             && !session.lost
         {
             let ago = now.mono.since(session.heard);
