@@ -44,6 +44,7 @@ fn main() {
         run_at: None,
         priority: None,
         selection: Selection::All,
+        rerun_of: None,
     };
     shard.handle(now, Input::Call(CallId(1), Call::Create(Box::new(wanted))), &mut out);
     let waiting = (resident_kib() - before) * 1024 / jobs.max(1);
@@ -62,11 +63,7 @@ fn main() {
             .drain(..)
             .filter_map(|message| match message {
                 Message::Worker(_, ToWorker::Assign(assignment)) => Some(assignment.attempt),
-                Message::Worker(..)
-                | Message::Unused(_)
-                | Message::Answer(..)
-                | Message::ToPool(..)
-                | Message::FromPool(..) => None,
+                _ => None,
             })
             .collect();
         changes += out.changes.len();

@@ -44,7 +44,8 @@ pub enum End {
     Lost,
     /// Ended because it ran too long.
     TimedOut,
-    /// Given back before it started: refused, recalled or drained. It never was an attempt users see.
+    /// Given back before it started: refused, recalled or drained; or a probe that found nothing. It never
+    /// was an attempt users see.
     Returned,
 }
 
@@ -57,6 +58,8 @@ pub enum Event {
     StopAsked(StopReason),
     /// The worker gave it back, not started.
     GivenBack,
+    /// It was a look at something that is not there yet.
+    NotYet,
     /// The worker says how its process ended.
     Exited {
         /// Whether it did what it should.
@@ -96,6 +99,8 @@ pub fn transition(state: State, event: Event) -> Result<State, Refused> {
         (S::Assigned | S::Stopping { started: false, .. }, E::GivenBack) => Ok(S::Ended(End::Returned)),
         (S::Running | S::Stopping { started: true, .. }, E::GivenBack) => Err(Refused::AlreadyStarted),
 
+        (S::Assigned | S::Running | S::Stopping { .. }, E::NotYet) => Ok(S::Ended(End::Returned)),
+
         // A process that ended by itself while it was being stopped did end by itself.
         (S::Assigned | S::Running | S::Stopping { .. }, E::Exited { success: true }) => {
             Ok(S::Ended(End::Success))
@@ -118,6 +123,7 @@ pub fn transition(state: State, event: Event) -> Result<State, Refused> {
             E::Started
             | E::StopAsked(_)
             | E::GivenBack
+            | E::NotYet
             | E::Exited { .. }
             | E::KilledBy(_)
             | E::WorkerLost
@@ -166,6 +172,7 @@ pub mod samples {
         ("started", Event::Started),
         ("stop asked", Event::StopAsked(StopReason::Stop)),
         ("given back", Event::GivenBack),
+        ("found nothing yet", Event::NotYet),
         ("exited well", Event::Exited { success: true }),
         ("exited badly", Event::Exited { success: false }),
         ("killed by stop", Event::KilledBy(StopReason::Stop)),

@@ -95,6 +95,8 @@ pub enum Event {
         /// Whether a failure before it is the reason.
         by_failure: bool,
     },
+    /// It has waited for something but a slot for as long as it may.
+    WaitTimedOut,
     /// It cannot begin: its condition or values could not be worked out.
     CannotBegin,
     /// An attempt was assigned.
@@ -150,6 +152,10 @@ pub fn transition(state: State, event: Event) -> Result<State, Refused> {
         (S::Ready, E::CannotBegin) => Ok(S::Ended(End::Failed)),
         (S::Running(_) | S::Backoff { .. } | S::Held, E::CannotBegin) => Err(Refused::NotExpected),
 
+        (S::Held | S::Ready | S::Backoff { .. }, E::WaitTimedOut) => Ok(S::Ended(End::Failed)),
+        (S::Running(_), E::WaitTimedOut) => Err(Refused::UnderWay),
+        (S::Waiting, E::WaitTimedOut) => Err(Refused::NotExpected),
+
         (S::Held, E::HoldOver { success: true }) => Ok(S::Ended(End::Success)),
         (S::Held, E::HoldOver { success: false }) => Ok(S::Ended(End::Failed)),
         (S::Waiting | S::Ready | S::Running(_) | S::Backoff { .. }, E::HoldOver { .. }) => {
@@ -191,6 +197,7 @@ pub fn transition(state: State, event: Event) -> Result<State, Refused> {
             E::DependenciesMet
             | E::HoldBegun
             | E::HoldOver { .. }
+            | E::WaitTimedOut
             | E::Skipped { .. }
             | E::CannotBegin
             | E::Assigned(_)
@@ -271,6 +278,7 @@ pub mod samples {
         ("hold begun", Event::HoldBegun),
         ("hold over, well", Event::HoldOver { success: true }),
         ("hold over, badly", Event::HoldOver { success: false }),
+        ("waited too long", Event::WaitTimedOut),
         ("skipped", Event::Skipped { by_failure: false }),
         ("cannot begin", Event::CannotBegin),
         ("assigned", Event::Assigned(CURRENT)),

@@ -7,7 +7,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use windlass_model::{AttemptNumber, Fence, Incarnation, JobId, JobNumber, Name, Priority, RunId, WorkerId};
+use windlass_model::policy::{AlertOn, CompletionOn};
+use windlass_model::{
+    AttemptNumber, Epoch, Fence, Incarnation, JobId, JobNumber, Name, Priority, RunId, ShardId, WorkerId,
+};
 use windlass_workflow::definition::TaskIndex;
 use windlass_workflow::expr::Value;
 
@@ -96,6 +99,24 @@ pub enum Trigger {
     Rerun(RunId),
     /// A schedule of its workflow, for this due time.
     Schedule(Arc<str>, Wall),
+    /// The end of this run of another workflow.
+    After(RunId),
+    /// A backfill of its workflow.
+    Backfill(BackfillId),
+}
+
+impl Trigger {
+    /// The job whose sub-workflow the run is, if it is one.
+    pub fn parent(&self) -> Option<JobId> {
+        match self {
+            Trigger::Parent(job) => Some(*job),
+            Trigger::Call
+            | Trigger::Rerun(_)
+            | Trigger::Schedule(..)
+            | Trigger::After(_)
+            | Trigger::Backfill(_) => None,
+        }
+    }
 }
 
 /// Which tasks of a workflow take part in a run.
@@ -272,6 +293,180 @@ pub enum SkipCause {
     Missed,
 }
 
+impl SkipCause {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SkipCause::Overlap => "overlap",
+            SkipCause::Paused => "paused",
+            SkipCause::Disabled => "disabled",
+            SkipCause::Calendar => "calendar",
+            SkipCause::Missed => "missed",
+        }
+    }
+}
+
+/// A workflow whose runs begin when runs of another end, as the home of the other knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListenerRow {
+    /// The workflow that is listened to.
+    pub source: Name,
+    /// The workflow that listens; with the source, the key.
+    pub listener: Name,
+    /// The ends it wants to hear of.
+    pub on: Vec<CompletionOn>,
+    /// Which word of the listener's home this is.
+    pub stamp: Stamp,
+}
+
+/// Something that a shard says in an order of its own: the greater is the newer, also after a take-over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stamp {
+    /// The epoch in which it was said.
+    pub epoch: Epoch,
+    /// Counts what was said in that epoch.
+    pub counter: u64,
+}
+
+/// Up to where the completions of one workflow have become runs of another, in the other's home.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxRow {
+    /// The workflow that listens.
+    pub listener: Name,
+    /// The workflow it listens to; with the listener, the key.
+    pub source: Name,
+    /// The newest completion that was dealt with. It only moves forward.
+    pub last: OutboxId,
+}
+
+/// Names something that is to be told. Never used twice; of one shard, the greater is the newer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OutboxId {
+    /// The shard that tells.
+    pub shard: ShardId,
+    /// When, in its own order.
+    pub stamp: Stamp,
+}
+
+/// Something that is told until it was heard, stored together with what caused it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxRow {
+    /// What names it, for whoever hears it twice.
+    pub id: OutboxId,
+    /// What is told.
+    pub errand: Errand,
+}
+
+/// What is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Errand {
+    /// To the home of a workflow that listens: a run has ended.
+    Completion {
+        /// Who listens.
+        listener: Name,
+        /// What ended.
+        completion: Completion,
+    },
+    /// To people: something has happened.
+    Alert(Arc<AlertNote>),
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The workflow.
+    pub source: Name,
+    /// Its run.
+    pub run: RunId,
+    /// The time that the run was about.
+    pub logical_time: Wall,
+    /// How it ended.
+    pub end: run::End,
+}
+
+/// Something that people want to know, and where to tell them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertNote {
+    /// What happened.
+    pub on: AlertOn,
+    /// To which workflow.
+    pub workflow: Name,
+    /// To which run, if it is about one.
+    pub run: Option<RunId>,
+    /// The time that the run or firing is about.
+    pub logical_time: Wall,
+    /// In words.
+    pub reason: Arc<str>,
+    /// When.
+    pub at: Wall,
+    /// The address to call.
+    pub url: Arc<str>,
+    /// Additional headers.
+    pub headers: Vec<(Arc<str>, Arc<str>)>,
+}
+
+/// Names a backfill. It is one of its shard's run ids, so that its home can be read off it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BackfillId(pub RunId);
+
+/// A campaign over past firings of a workflow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BackfillRow {
+    /// Its id.
+    pub id: BackfillId,
+    /// The workflow.
+    pub workflow: Name,
+    /// What makes the call that started it unique. Its principal is who started it.
+    pub key: Key,
+    /// What the call asked for, as a digest.
+    pub body: u64,
+    /// The logical times of its runs, oldest first. They never change: a store need not write them again.
+    pub times: Arc<[Wall]>,
+    /// How many of them have a run.
+    pub cursor: u32,
+    /// How many runs may be open at once.
+    pub parallel: u32,
+    /// What the runs are given.
+    pub params: Arc<Values>,
+    /// How urgent the runs are, if not as the workflow says.
+    pub priority: Option<Priority>,
+    /// How many of its runs have succeeded.
+    pub succeeded: u32,
+    /// How many have not.
+    pub failed: u32,
+    /// Where it is.
+    pub state: BackfillState,
+    /// When it was started.
+    pub created_at: Wall,
+    /// When it ended.
+    pub finished_at: Option<Wall>,
+}
+
+/// Where a backfill is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BackfillState {
+    /// It creates runs.
+    Running,
+    /// Somebody paused it; the runs it has go on.
+    Paused,
+    /// Somebody stopped it, and its runs are being stopped.
+    Stopping,
+    /// All of its runs are over.
+    Done,
+    /// It was stopped, and none of its runs is open.
+    Stopped,
+}
+
+impl BackfillState {
+    /// Whether nothing will come of it any more.
+    pub fn is_over(self) -> bool {
+        match self {
+            BackfillState::Running | BackfillState::Paused | BackfillState::Stopping => false,
+            BackfillState::Done | BackfillState::Stopped => true,
+        }
+    }
+}
+
 /// One thing that must become durable. A decision's changes are stored together or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
@@ -299,6 +494,18 @@ pub enum Change {
     Permit(Name, Ask),
     /// A permit of a pool came back.
     PermitGone(Name, Ask),
+    /// A workflow listens to another, of which this is the home.
+    Listener(ListenerRow),
+    /// A workflow does not listen any more: source and listener.
+    ListenerGone(Name, Name),
+    /// Completions were dealt with.
+    Inbox(InboxRow),
+    /// Something is to be told.
+    Outbox(OutboxRow),
+    /// Something was heard.
+    OutboxGone(OutboxId),
+    /// A backfill was started or has changed.
+    Backfill(BackfillRow),
 }
 
 impl Change {
@@ -316,7 +523,13 @@ impl Change {
             | Change::Firing(_)
             | Change::Pool(..)
             | Change::Permit(..)
-            | Change::PermitGone(..) => None,
+            | Change::PermitGone(..)
+            | Change::Listener(_)
+            | Change::ListenerGone(..)
+            | Change::Inbox(_)
+            | Change::Outbox(_)
+            | Change::OutboxGone(_)
+            | Change::Backfill(_) => None,
         }
     }
 }

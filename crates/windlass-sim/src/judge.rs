@@ -104,6 +104,8 @@ pub struct Judge {
     last_permit: Option<ShardId>,
     schedules: BTreeMap<(Name, Arc<str>), ScheduleRow>,
     firings: BTreeMap<(Name, Arc<str>, Wall), FiringRow>,
+    /// Attempts whose gang was told to go while they were its current ones.
+    told_to_go: BTreeSet<AttemptId>,
     /// With which epoch a member of a gang was first told to go.
     gone: BTreeMap<AttemptId, Epoch>,
     /// What was reached since somebody looked.
@@ -133,6 +135,7 @@ impl Judge {
             last_permit: None,
             schedules: BTreeMap::new(),
             firings: BTreeMap::new(),
+            told_to_go: BTreeSet::new(),
             gone: BTreeMap::new(),
             hits: Vec::new(),
         }
@@ -166,7 +169,7 @@ impl Judge {
     /// A commit was refused for its content: nothing that anybody does here should be.
     pub fn rejected(&mut self, rejected: &Rejected) {
         // Somebody asked again for what was done long ago, and is told to look.
-        if matches!(rejected.why, Reject::KeyTaken { .. }) {
+        if matches!(rejected.why, Reject::KeyTaken { .. } | Reject::RunWentBack { .. }) {
             return;
         }
         self.violated(29, format!("{rejected}: {}", rejected.why));
@@ -231,6 +234,16 @@ impl Judge {
             let was = before.as_ref().and_then(|row| row.gangs.iter().find(|one| one.gang == gang.gang));
             if gang.stage == GangStage::Started && was.is_none_or(|was| was.stage != GangStage::Started) {
                 self.hits.push("gang started");
+            }
+            if gang.stage != GangStage::Waiting {
+                let named = |task: &Task| task.gang.as_ref() == Some(&gang.gang);
+                let flow = self.flows.named(&row.workflow);
+                let tasks = flow.into_iter().flat_map(|flow| flow.definition.tasks.iter().enumerate());
+                for (index, _) in tasks.filter(|(_, task)| named(task)) {
+                    let job = JobId { run: row.id, number: JobNumber(index as u32) };
+                    let fence = self.fences.get(&job).copied();
+                    self.told_to_go.extend(fence.map(|fence| AttemptId { job, fence }));
+                }
             }
             if gang.losses > was.map_or(0, |was| was.losses) {
                 self.hits.push("gang member lost");
@@ -519,10 +532,8 @@ impl Judge {
 
     /// What is in a gang starts only once it is stored that the gang goes.
     fn check_gang(&mut self, id: AttemptId, task: &Task) {
-        let Some(name) = &task.gang else { return };
-        let Some(row) = self.runs.get(&id.job.run) else { return };
-        let goes = row.gangs.iter().any(|gang| gang.gang == *name && gang.stage != GangStage::Waiting);
-        if !goes {
+        // The word to go may arrive after the gang was called off; then the start is ended again.
+        if task.gang.is_some() && !self.told_to_go.contains(&id) {
             self.violated(31, format!("{id} starts, and its gang was not told to go"));
         }
     }

@@ -142,6 +142,10 @@ impl World {
                     self.master_to_master(number, to, &message);
                 }
             }
+            Effect::Deliver(id, _) => {
+                let delay = self.random.between(1, 200);
+                self.after(delay, Event::Master(number, life, Box::new(Input::Delivered(id))));
+            }
             Effect::Reply(call, reply) => self.answered(call, reply),
             Effect::NameTaken(_) | Effect::Stopped => {
                 self.end_master(number);

@@ -119,6 +119,7 @@ impl World {
                     run_at: None,
                     priority: None,
                     selection: Selection::All,
+                    rerun_of: None,
                 };
                 (shard, Call::Create(Box::new(wanted)))
             }

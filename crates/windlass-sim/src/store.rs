@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass_core::durable::{Batch, GlobalKey, GlobalKind, Revision};
 use windlass_core::master::input::{
-    ClaimFailure, FlightId, Globals, Input, LeaseFailure, Look, Outcome, RegisterFailure, Renewal,
+    ClaimFailure, FlightId, Found, Globals, Input, LeaseFailure, Look, Outcome, RegisterFailure, Renewal,
     StoreAnswer, StoreCall,
 };
 use windlass_core::time::Wall;
@@ -14,7 +14,8 @@ use windlass_store::commit;
 use windlass_store::leases::{RegisterError, RenewError};
 use windlass_store::memory::{Fate, Model, Ticket};
 use windlass_store::opening::StoreId;
-use windlass_store::shards::ClaimError;
+use windlass_store::reads::FoundRun;
+use windlass_store::shards::{ClaimError, LoadedRun};
 use windlass_store::versions::NewVersion;
 use windlass_workflow::version::ContentHash;
 
@@ -170,6 +171,16 @@ impl World {
                 });
                 StoreAnswer::Loaded(shard, epoch, rows)
             }
+            StoreCall::NewestRun(shard, inquiry) => {
+                let found = self.store.model.newest_run(shard, &inquiry.workflow, inquiry.logical_time);
+                let found = found.map(|FoundRun { row, origin }| {
+                    let jobs = self.store.model.jobs(row.id, None, usize::MAX);
+                    let attempts = self.store.model.attempts(row.id, None, usize::MAX);
+                    let run = LoadedRun { row, origin, jobs, attempts }.resolve(&*self.flows);
+                    Found::Run(Box::new(run.expect("a run that can be read")))
+                });
+                StoreAnswer::NewestRun(shard, inquiry, found.unwrap_or(Found::Nothing))
+            }
             StoreCall::Release(shard, epoch) => {
                 let done = self.store.model.release(shard, owner, epoch).is_ok();
                 StoreAnswer::Released(shard, done)
@@ -289,6 +300,9 @@ fn failed(call: &StoreCall) -> StoreAnswer {
         StoreCall::Claim(shard, _) => StoreAnswer::Claimed(*shard, Err(ClaimFailure::Failed)),
         StoreCall::Load(shard, epoch) => StoreAnswer::Loaded(*shard, *epoch, None),
         StoreCall::Release(shard, _) => StoreAnswer::Released(*shard, false),
+        StoreCall::NewestRun(shard, inquiry) => {
+            StoreAnswer::NewestRun(*shard, inquiry.clone(), Found::Failed)
+        }
         StoreCall::Commit(flight, _) => StoreAnswer::Committed(*flight, Outcome::Failed),
     }
 }
@@ -303,6 +317,7 @@ fn lost(answer: StoreAnswer) -> StoreAnswer {
         StoreAnswer::Claimed(shard, _) => StoreAnswer::Claimed(shard, Err(ClaimFailure::Failed)),
         StoreAnswer::Loaded(shard, epoch, _) => StoreAnswer::Loaded(shard, epoch, None),
         StoreAnswer::Released(shard, _) => StoreAnswer::Released(shard, false),
+        StoreAnswer::NewestRun(shard, inquiry, _) => StoreAnswer::NewestRun(shard, inquiry, Found::Failed),
         StoreAnswer::Committed(flight, _) => StoreAnswer::Committed(flight, Outcome::Failed),
     }
 }

@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use windlass_core::rows::{AttemptRow, Change, JobRow, KeyRow, RunRow, Trigger, Values};
+use windlass_core::rows::{
+    AttemptRow, BackfillRow, Change, Errand, JobRow, KeyRow, OutboxId, RunRow, Trigger, Values,
+};
 use windlass_core::time::Wall;
 use windlass_core::{attempt, job};
 use windlass_model::{AttemptNumber, Fence, Name, RunId, ShardId};
@@ -111,6 +113,18 @@ pub enum Reject {
         /// That run.
         run: RunId,
     },
+    /// A completion that was dealt with would be dealt with again.
+    #[error("completions were dealt with up to {}.{}", .stored.stamp.epoch, .stored.stamp.counter)]
+    InboxWentBack {
+        /// What is stored.
+        stored: OutboxId,
+    },
+    /// A backfill would run again what has run.
+    #[error("the cursor of the backfill would go back from {stored}")]
+    BackfillWentBack {
+        /// What is stored.
+        stored: u32,
+    },
     /// An id at or below the newest that the shard gave out.
     #[error("the newest id would go back from {stored}")]
     LastRunWentBack {
@@ -157,12 +171,47 @@ fn check_change(batch: &Batch, change: &Change, limits: &Limits) -> Result<(), R
         Change::Schedule(row) => text("schedule", &row.schedule, limits.text),
         Change::Firing(row) => text("schedule", &row.schedule, limits.text),
         Change::ScheduleGone(_, schedule) => text("schedule", schedule, limits.text),
-        Change::Pool(..) | Change::Permit(..) | Change::PermitGone(..) => Ok(()),
+        Change::Outbox(row) => {
+            told_here(batch, row.id)?;
+            check_errand(&row.errand, limits)
+        }
+        Change::OutboxGone(id) => told_here(batch, *id),
+        Change::Backfill(row) => {
+            at_home(batch, row.id.0)?;
+            check_backfill(row, limits)
+        }
+        Change::Pool(..)
+        | Change::Permit(..)
+        | Change::PermitGone(..)
+        | Change::Listener(_)
+        | Change::ListenerGone(..)
+        | Change::Inbox(_) => Ok(()),
     }
 }
 
 fn at_home(batch: &Batch, run: RunId) -> Result<(), Reject> {
     if run.shard() == batch.shard { Ok(()) } else { Err(Reject::OtherShard(run.shard())) }
+}
+
+fn told_here(batch: &Batch, id: OutboxId) -> Result<(), Reject> {
+    if id.shard == batch.shard { Ok(()) } else { Err(Reject::OtherShard(id.shard)) }
+}
+
+fn check_errand(errand: &Errand, limits: &Limits) -> Result<(), Reject> {
+    let Errand::Alert(note) = errand else { return Ok(()) };
+    text("reason", &note.reason, limits.text)?;
+    text("address", &note.url, limits.text)?;
+    for (name, value) in &note.headers {
+        text("header", name, limits.text)?;
+        text("header", value, limits.text)?;
+    }
+    Ok(())
+}
+
+fn check_backfill(row: &BackfillRow, limits: &Limits) -> Result<(), Reject> {
+    text("principal", &row.key.principal, limits.key)?;
+    text("key", &row.key.key, limits.key)?;
+    values("parameters", &row.params, limits)
 }
 
 fn check_run(row: &RunRow, limits: &Limits) -> Result<(), Reject> {

@@ -1,9 +1,11 @@
 //! What a master asks of a store.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
-use windlass_core::rows::{AttemptRow, JobRow, Key, KeyRow};
+use windlass_core::rows::{AttemptRow, BackfillId, BackfillRow, JobRow, Key, KeyRow};
+use windlass_core::time::Wall;
 use windlass_model::{AttemptNumber, Epoch, JobNumber, Name, OwnerId, RunId, ShardId};
 
 use crate::commit::{Batch, Outcome};
@@ -116,6 +118,39 @@ pub trait Store: Send + Sync {
         after: Option<Cursor>,
         limit: usize,
     ) -> impl Future<Output = Result<Page, Unavailable>> + Send;
+
+    /// The newest run of a workflow about a logical time, open or over. Runs of sub-workflows and of definitions
+    /// that came with their submission are not meant.
+    fn newest_run(
+        &self,
+        shard: ShardId,
+        workflow: &Name,
+        logical_time: Wall,
+    ) -> impl Future<Output = Result<Option<FoundRun>, Unavailable>> + Send;
+
+    /// The logical times between two, both included, about which a workflow has a successful run: the newest
+    /// of each. The same runs are meant as for [`newest_run`](Store::newest_run).
+    fn succeeded(
+        &self,
+        shard: ShardId,
+        workflow: &Name,
+        from: Wall,
+        to: Wall,
+    ) -> impl Future<Output = Result<BTreeMap<Wall, RunId>, Unavailable>> + Send;
+
+    /// A backfill, also one that is over.
+    fn backfill(
+        &self,
+        id: BackfillId,
+    ) -> impl Future<Output = Result<Option<BackfillRow>, Unavailable>> + Send;
+
+    /// At most `limit` backfills of all workflows, or of one, below the id `below`, newest first.
+    fn backfills(
+        &self,
+        workflow: Option<&Name>,
+        below: Option<BackfillId>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<BackfillRow>, Unavailable>> + Send;
 
     /// At most `limit` of the jobs of a run that have a row, in their order.
     fn jobs(

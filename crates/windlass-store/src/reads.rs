@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use windlass_core::rows::{RunRow, Trigger};
+use windlass_core::rows::RunRow;
 use windlass_core::run;
 use windlass_core::time::Wall;
 use windlass_model::id::IdError;
@@ -38,10 +38,7 @@ pub struct Filter {
 impl Filter {
     /// Whether a run is wanted.
     pub fn takes(&self, row: &RunRow) -> bool {
-        let top = match row.trigger {
-            Trigger::Call | Trigger::Rerun(_) | Trigger::Schedule(..) => true,
-            Trigger::Parent(_) => false,
-        };
+        let top = row.trigger.parent().is_none();
         (top || self.sub_workflows)
             && (self.states.is_empty() || self.states.contains(&row.state.shown()))
             && self.workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow)

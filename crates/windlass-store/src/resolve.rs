@@ -65,6 +65,10 @@ impl Loaded {
             runs,
             workflows,
             pools: self.pools,
+            listeners: self.listeners,
+            inbox: self.inbox,
+            outbox: self.outbox,
+            backfills: self.backfills,
             calendars: Arc::default(),
         };
         (rows, unreadable)

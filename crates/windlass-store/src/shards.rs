@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use windlass_core::rows::{AttemptRow, FiringRow, JobRow, KeyRow, RunRow, ScheduleRow, WorkflowRow};
+use windlass_core::rows::{
+    AttemptRow, BackfillRow, FiringRow, InboxRow, JobRow, KeyRow, ListenerRow, OutboxRow, RunRow,
+    ScheduleRow, WorkflowRow,
+};
 use windlass_core::shard::pools::Ask;
 use windlass_model::{Epoch, Name, OwnerId, RunId, ShardId};
 
@@ -25,6 +28,14 @@ pub struct Loaded {
     pub workflows: Vec<LoadedWorkflow>,
     /// The pools whose home it is, with their limits and the permits that are given.
     pub pools: Vec<(Name, u32, Vec<Ask>)>,
+    /// Who listens to workflows whose home it is, by source and listener.
+    pub listeners: Vec<ListenerRow>,
+    /// Up to where completions of other workflows were dealt with, by listener and source.
+    pub inbox: Vec<InboxRow>,
+    /// What is to be told, oldest first.
+    pub outbox: Vec<OutboxRow>,
+    /// Backfills that are not over, oldest first.
+    pub backfills: Vec<BackfillRow>,
     /// What is stored and cannot be understood. It harms nothing but itself.
     pub unreadable: Vec<Unreadable>,
 }

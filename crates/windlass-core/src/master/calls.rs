@@ -292,7 +292,9 @@ fn repeatable(what: &Call) -> bool {
         | Call::EnableWorkflow(..)
         | Call::PauseSchedule(..)
         | Call::SetPool(..)
+        | Call::PlanBackfill(_)
+        | Call::Backfill(_)
         | Call::Why(_) => true,
-        Call::Control(_) => false,
+        Call::Control(_) | Call::ControlBackfill(..) => false,
     }
 }

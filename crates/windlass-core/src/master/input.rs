@@ -8,8 +8,10 @@ use windlass_workflow::cron::Calendar;
 
 use crate::durable::{Batch, Claimed, Counter, Lease, Revision, Sighting, Standing};
 use crate::requirement::Capability;
+use crate::rows::{AlertNote, OutboxId};
+use crate::shard::dependents::Inquiry;
 use crate::shard::input::{Answer, Call, CallId, WorkerLife};
-use crate::shard::load::Rows;
+use crate::shard::load::{Rows, StoredRun};
 use crate::time::{Mono, Wall};
 use crate::wire::{Frame, FromWorker};
 
@@ -49,6 +51,8 @@ pub enum Input {
     FromWorker(FromWorker),
     /// Another master said something.
     FromPeer(OwnerId, FromPeer),
+    /// Somebody was told what [`Effect::Deliver`] said, or never will be.
+    Delivered(OutboxId),
     /// Somebody wants something of a shard, and waits for the answer until then.
     Call {
         /// Names the call; unique in this process life.
@@ -88,6 +92,8 @@ pub enum StoreCall {
     Load(ShardId, Epoch),
     /// A shard given up.
     Release(ShardId, Epoch),
+    /// The newest run of a workflow of that shard. A shard asks again if no answer comes.
+    NewestRun(ShardId, Inquiry),
     /// Decisions stored.
     Commit(FlightId, Vec<Batch>),
 }
@@ -118,8 +124,21 @@ pub enum StoreAnswer {
     Loaded(ShardId, Epoch, Option<Box<Rows>>),
     /// To `Release`: whether it was done.
     Released(ShardId, bool),
+    /// To `NewestRun`.
+    NewestRun(ShardId, Inquiry, Found),
     /// To `Commit`.
     Committed(FlightId, Outcome),
+}
+
+/// What came of a question for a run.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// This one.
+    Run(Box<StoredRun>),
+    /// There is none.
+    Nothing,
+    /// It failed. Whoever asked will ask again.
+    Failed,
 }
 
 /// Why there is no lease.
@@ -264,6 +283,8 @@ pub enum Effect {
     ToWorker(WorkerId, Frame),
     /// Send to another master.
     ToPeer(OwnerId, FromPeer),
+    /// Tell people. Said again until [`Input::Delivered`] names it; whoever hears it twice knows it by the id.
+    Deliver(OutboxId, Arc<AlertNote>),
     /// Answer a call.
     Reply(CallId, Reply),
     /// Another live master has the name: this one must not start.

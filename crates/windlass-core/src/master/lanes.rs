@@ -317,6 +317,10 @@ impl Master {
                     }
                 }
                 Message::Unused(_) => {}
+                Message::Lookup(inquiry) => {
+                    out.effects.push(Effect::Store(StoreCall::NewestRun(shard, inquiry)));
+                }
+                Message::Deliver(id, note) => out.effects.push(Effect::Deliver(id, note)),
                 message => self.send_home(now, message, out),
             }
         }
@@ -383,6 +387,10 @@ impl Cause {
             | Input::Calendars(_)
             | Input::ToPool(..)
             | Input::FromPool(..)
+            | Input::ToHome(..)
+            | Input::FromHome(..)
+            | Input::Found(..)
+            | Input::Delivered(_)
             | Input::DispatchSwitch(_)
             | Input::Woken => None,
         }
@@ -396,7 +404,13 @@ fn homes(shards: windlass_model::ShardCount, message: &Message) -> Option<ShardI
         Message::FromPool(_, shard::FromPool::Granted(ask) | shard::FromPool::Check(ask)) => {
             Some(ask.job.run.shard())
         }
-        Message::Answer(..) | Message::Worker(..) | Message::Unused(_) => None,
+        Message::ToHome(name, _) => Some(shards.home("workflow", name.as_str())),
+        Message::FromHome(_, message) => Some(message.shard()),
+        Message::Answer(..)
+        | Message::Worker(..)
+        | Message::Unused(_)
+        | Message::Lookup(_)
+        | Message::Deliver(..) => None,
     }
 }
 
@@ -405,6 +419,12 @@ fn into_input(message: Message) -> Option<Input> {
     match message {
         Message::ToPool(name, message) => Some(Input::ToPool(name, message)),
         Message::FromPool(name, message) => Some(Input::FromPool(name, message)),
-        Message::Answer(..) | Message::Worker(..) | Message::Unused(_) => None,
+        Message::ToHome(name, message) => Some(Input::ToHome(name, message)),
+        Message::FromHome(name, message) => Some(Input::FromHome(name, message)),
+        Message::Answer(..)
+        | Message::Worker(..)
+        | Message::Unused(_)
+        | Message::Lookup(_)
+        | Message::Deliver(..) => None,
     }
 }

@@ -32,7 +32,7 @@ use crate::time::{Mono, Now};
 
 use calls::Calls;
 use claims::Peer;
-use input::{Decision, FromPeer, Globals, Input, Settings, StoreAnswer, StreamId, Wants};
+use input::{Decision, Found, FromPeer, Globals, Input, Settings, StoreAnswer, StreamId, Wants};
 use lanes::Lane;
 use lease::OwnLease;
 use ownership::{Held, State};
@@ -101,6 +101,7 @@ impl Master {
             Input::Call { call, shard, what, until } => {
                 self.called(now, calls::Origin::Here(call), shard, what, until, out);
             }
+            Input::Delivered(id) => self.decide(now, id.shard, crate::shard::input::Input::Delivered(id)),
             Input::Stop => self.stopping = true,
             Input::Woken => {}
         }
@@ -125,6 +126,14 @@ impl Master {
             StoreAnswer::Claimed(shard, answer) => self.claimed(now, shard, answer, out),
             StoreAnswer::Loaded(shard, epoch, rows) => self.loaded(now, shard, epoch, rows, out),
             StoreAnswer::Released(shard, done) => self.released(now, shard, done, out),
+            StoreAnswer::NewestRun(shard, inquiry, found) => {
+                let found = match found {
+                    Found::Run(run) => Some(run),
+                    Found::Nothing => None,
+                    Found::Failed => return,
+                };
+                self.decide(now, shard, crate::shard::input::Input::Found(inquiry, found));
+            }
             StoreAnswer::Committed(flight, outcome) => self.committed(now, flight, outcome, out),
         }
     }

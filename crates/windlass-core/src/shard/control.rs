@@ -6,6 +6,7 @@ use windlass_workflow::definition::TaskIndex;
 use super::Shard;
 use super::input::{Answer, CallId, Command, Control, Decision, Message, Refusal, ToWorker, Why, WorkerLife};
 use super::open_run::{OpenRun, Phase};
+use super::waits::probe_every;
 use super::why::Reason;
 use crate::attempt;
 use crate::time::Now;
@@ -150,14 +151,14 @@ impl Shard {
                         }
                         reasons.extend(super::gangs::why(run, place.task));
                     }
-                    job::State::Backoff { until } => reasons.push(Reason::Backoff(until)),
+                    job::State::Backoff { until } => match probe_every(task) {
+                        Some(_) => reasons.extend(self.why_it_waits(run, task, job, state)),
+                        None => reasons.push(Reason::Backoff(until)),
+                    },
                     job::State::Ended(_) => reasons.push(Reason::Over),
-                    job::State::Held => reasons.push(match task.work.task_type() {
-                        windlass_workflow::definition::TaskType::Approve => Reason::Approval,
-                        windlass_workflow::definition::TaskType::Workflow => Reason::SubWorkflow,
-                        _ => Reason::Condition,
-                    }),
+                    job::State::Held => reasons.extend(self.why_it_waits(run, task, job, state)),
                     job::State::Waiting | job::State::Ready => {
+                        reasons.extend(self.why_it_waits(run, task, job, state));
                         if !self.dispatching {
                             reasons.push(Reason::SwitchedOff);
                         }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use windlass_model::policy::TimeoutAction;
-use windlass_model::{JobId, Name, RunId};
+use windlass_model::policy::{AlertOn, TimeoutAction};
+use windlass_model::{Duration, JobId, Name, RunId};
 use windlass_workflow::Definition;
 
 use super::Shard;
@@ -16,6 +16,14 @@ use crate::time::{Now, Wall};
 
 /// Of so many runs that are over it is remembered how they were stored last.
 const REMEMBERED: usize = 1_000;
+/// What is said of a run that takes longer than its timeout.
+pub(super) const TOOK_LONG: &str = "the run took longer than its timeout";
+/// Keys are not looked through before there are so many.
+const KEYS: usize = 10_000;
+/// How long the key of a run that is over is kept in memory.
+const KEYS_LIVE: Duration = Duration::from_secs(24 * 3600);
+/// Keys of runs that are over, at most: some tens of megabytes.
+const MOST_KEYS: usize = 100_000;
 
 impl Shard {
     /// Creates the wanted run, or finds the one that the same call created before.
@@ -37,7 +45,8 @@ impl Shard {
         }
         let id = self.ids.next_id(now.wall.0).ok_or(Refusal::NoIds)?;
         let by = Arc::clone(&wanted.key.principal);
-        let mut row = new_row(id, &wanted.definition, now.wall, by, Trigger::Call);
+        let trigger = wanted.rerun_of.map_or(Trigger::Call, Trigger::Rerun);
+        let mut row = new_row(id, &wanted.definition, now.wall, by, trigger);
         row.version = wanted.version;
         row.priority = wanted.priority.unwrap_or(row.priority);
         row.logical_time = wanted.logical_time;
@@ -47,6 +56,7 @@ impl Shard {
         run.bind(&wanted.params).map_err(Refusal::Params)?;
         out.origins.insert(id, wanted.origin);
         let key = KeyRow { key: wanted.key, body: wanted.body, run: id, at: now.wall };
+        self.drop_old_keys(now.wall);
         self.keys.insert(key.key.clone(), key.clone());
         out.changes.push(Change::LastRun(id));
         out.changes.push(Change::Key(key));
@@ -147,12 +157,32 @@ impl Shard {
             return;
         }
         run.deadline = None;
-        run.row.reason = "the run took longer than its timeout".into();
+        run.row.reason = TOOK_LONG.into();
         run.changed = true;
+        self.alert(now, run, if fails { AlertOn::TimedOut } else { AlertOn::Late }, TOOK_LONG, out);
         if fails {
             run.failed = true;
             self.end_rest(now, run, out);
         }
+    }
+
+    /// Drops keys of runs that are over, once there are many: those of more than a day ago, then the oldest.
+    /// The store keeps them, and refuses one that is used again.
+    fn drop_old_keys(&mut self, now: Wall) {
+        if self.keys.len() < self.keys_kept.max(KEYS) {
+            return;
+        }
+        let (runs, day_ago) = (&self.runs, now.0.saturating_sub(KEYS_LIVE.as_millis() as i64));
+        self.keys.retain(|_, row| row.at.0 > day_ago || runs.contains_key(&row.run));
+        let mut over: Vec<_> =
+            self.keys.values().map(|row| row.run).filter(|run| !runs.contains_key(run)).collect();
+        if over.len() > MOST_KEYS {
+            over.sort_unstable();
+            let oldest = over[over.len() - MOST_KEYS];
+            self.keys.retain(|_, row| row.run >= oldest || runs.contains_key(&row.run));
+        }
+        // So that each look is paid for by as many new keys.
+        self.keys_kept = self.keys.len() * 2;
     }
 
     /// A run that is over leaves memory, and its place goes to the next.
@@ -198,10 +228,13 @@ impl Shard {
 /// Whether a run takes a place among the active runs of its workflow. A sub-workflow's run is seen by its
 /// parent only.
 pub(super) fn counts(row: &RunRow) -> bool {
-    match row.trigger {
-        Trigger::Call | Trigger::Rerun(_) | Trigger::Schedule(..) => true,
-        Trigger::Parent(_) => false,
-    }
+    row.trigger.parent().is_none()
+}
+
+/// Whether a run is one that other workflows can wait for and listen to: of a stored version, so that its
+/// workflow's home is where it lives, and not a sub-workflow's.
+pub(super) fn is_public(row: &RunRow) -> bool {
+    row.version.is_some() && counts(row)
 }
 
 /// A run of which nothing is decided yet.

@@ -133,10 +133,13 @@ impl Shard {
             grant,
             payload,
             hold: task.gang.is_some() && run.holds(place.task),
-            timeout: task
-                .timeout
-                .filter(|timeout| timeout.then == TimeoutAction::Fail)
-                .map(|timeout| timeout.after),
+            timeout: match super::waits::probe_every(task) {
+                Some(_) => Some(super::waits::PROBE_TIMEOUT),
+                None => task
+                    .timeout
+                    .filter(|timeout| timeout.then == TimeoutAction::Fail)
+                    .map(|timeout| timeout.after),
+            },
             orphan_timeout: task.orphan_timeout,
         };
         out.messages.push(Message::Worker(life, ToWorker::Assign(Box::new(assignment))));
@@ -164,7 +167,7 @@ impl Shard {
         let dispatches = run.row.state.dispatches();
         let limit =
             run.definition.tasks[task.position()].foreach.as_ref().and_then(|foreach| foreach.max_parallel);
-        let takes_slot = run.definition.tasks[task.position()].work.task_type().takes_slot();
+        let takes_slot = run.definition.tasks[task.position()].work.takes_slot();
         let pooled = run.definition.tasks[task.position()].pool.is_some();
         let Some(jobs) = run.jobs(task) else { return };
         let room = limit.map_or(u32::MAX, |limit| limit.saturating_sub(jobs.running));

@@ -300,6 +300,7 @@ impl Shard {
             attempt::Event::Started
             | attempt::Event::StopAsked(_)
             | attempt::Event::GivenBack
+            | attempt::Event::NotYet
             | attempt::Event::Exited { .. }
             | attempt::Event::KilledBy(_)
             | attempt::Event::WorkerLost

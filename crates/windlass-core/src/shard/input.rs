@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use windlass_model::policy::CompletionOn;
 use windlass_model::{
     AttemptId, AttemptNumber, Duration, Incarnation, JobId, JobNumber, Name, Priority, RunId, WorkerId,
 };
@@ -10,6 +11,8 @@ use windlass_workflow::Definition;
 use windlass_workflow::cron::Calendar;
 use windlass_workflow::definition::TaskIndex;
 
+use super::backfill::{BackfillCommand, PlannedRun, Range, StartBackfill};
+use super::dependents::{Inquiry, Standing, Watch};
 use super::load::StoredRun;
 use super::payload::Payload;
 use super::pools::Ask;
@@ -18,7 +21,9 @@ use crate::attempt::StopReason;
 use crate::durable::Origin;
 use crate::order::OrderKey;
 use crate::requirement::{Capability, Requirement};
-use crate::rows::{Change, Key, KeyRow, Selection, Values};
+use crate::rows::{
+    AlertNote, BackfillId, Change, Completion, Key, KeyRow, OutboxId, Selection, Stamp, Values,
+};
 use crate::time::{Mono, Wall};
 use crate::wire::{GrantId, Inventory};
 use crate::{job, run};
@@ -84,6 +89,15 @@ pub enum Input {
     ToPool(Name, ToPool),
     /// The home of a pool says something.
     FromPool(Name, FromPool),
+    /// A shard says something to a workflow of which this is the home.
+    ToHome(Name, ToHome),
+    /// The home of a workflow says something.
+    FromHome(Name, FromHome),
+    /// The store says what an inquiry asked for: the newest such run, open or over, if there is one. Its
+    /// jobs and attempts matter only if the inquiry is about tasks.
+    Found(Inquiry, Option<Box<StoredRun>>),
+    /// Somebody was told, or never will be.
+    Delivered(OutboxId),
     /// Whether anything may start at all.
     DispatchSwitch(bool),
     /// A moment that the shard asked to be woken at has come.
@@ -105,6 +119,12 @@ pub enum Call {
     PauseSchedule(Name, Arc<str>, bool),
     /// The limit of a pool of which this is the home set.
     SetPool(Name, u32),
+    /// To know what a backfill of a workflow of which this is the home would do.
+    PlanBackfill(Box<Range>),
+    /// A campaign over past firings of such a workflow.
+    Backfill(Box<StartBackfill>),
+    /// Something done with a campaign.
+    ControlBackfill(BackfillId, BackfillCommand),
     /// To know why a job does not run.
     Why(JobId),
 }
@@ -149,6 +169,8 @@ pub struct CreateRun {
     pub priority: Option<Priority>,
     /// Which tasks take part.
     pub selection: Selection,
+    /// The run that is done again, if it is that. The caller gives what that run had.
+    pub rerun_of: Option<RunId>,
 }
 
 /// A version of a workflow to be stored.
@@ -256,6 +278,72 @@ pub enum Message {
     ToPool(Name, ToPool),
     /// From the home of a pool to the shard of the job that it is about.
     FromPool(Name, FromPool),
+    /// To the home of a workflow.
+    ToHome(Name, ToHome),
+    /// From the home of a workflow to the shard of the job that it is about.
+    FromHome(Name, FromHome),
+    /// To the store, as it is once everything decided before this is stored. The answer is [`Input::Found`];
+    /// the inquiry is repeated until it comes.
+    Lookup(Inquiry),
+    /// To people; sent again until [`Input::Delivered`].
+    Deliver(OutboxId, Arc<AlertNote>),
+}
+
+/// What a shard says to the home of a workflow.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToHome {
+    /// A job waits for the run of a logical time.
+    Watch(Watch),
+    /// A job waits no longer.
+    Unwatch(Ask, Wall),
+    /// A workflow wants to hear of these ends of runs of this one; none means: no more.
+    Listen {
+        /// Who.
+        listener: Name,
+        /// Of which ends.
+        on: Vec<CompletionOn>,
+        /// An older word than one that was heard changes nothing.
+        stamp: Stamp,
+    },
+    /// To who listens: the source of that name knows.
+    Listening {
+        /// Who is listened to.
+        source: Name,
+        /// Which word was heard.
+        stamp: Stamp,
+    },
+    /// To who listens: a run has ended.
+    Completed(OutboxId, Completion),
+    /// From who listens: a completion was dealt with.
+    Taken {
+        /// Who listens.
+        listener: Name,
+        /// Which.
+        id: OutboxId,
+    },
+    /// From who does not listen any more: a completion is of no interest, nor any other.
+    NotListening {
+        /// Who.
+        listener: Name,
+        /// Which.
+        id: OutboxId,
+        /// A newer wish to listen stays.
+        stamp: Stamp,
+    },
+}
+
+/// What the home of a workflow says to a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FromHome {
+    /// How the run that a job waits for stands.
+    Told {
+        /// The job's question.
+        ask: Ask,
+        /// Of two answers, the greater is the newer.
+        stamp: Stamp,
+        /// The answer.
+        standing: Standing,
+    },
 }
 
 /// What a shard says to the home of a pool.
@@ -325,6 +413,11 @@ pub enum Answer {
     Done,
     /// Why a job does not run; `None` if it is not open.
     Why(Option<Why>),
+    /// What a backfill would do.
+    Plan(Vec<PlannedRun>),
+    /// The backfill that was started, by this call or by an earlier one with the same key, and how many
+    /// runs it has in all.
+    Backfill(BackfillId, u32),
     /// It cannot be done.
     Refused(Refusal),
 }
@@ -356,6 +449,15 @@ pub enum Refusal {
     /// Not stored here.
     #[error("there is no such workflow or schedule")]
     NoSuchWorkflow,
+    /// Not open here.
+    #[error("there is no such backfill, or it is over")]
+    NoSuchBackfill,
+    /// More runs than one campaign may have.
+    #[error("the range has more than {0} firings")]
+    TooManyFirings(usize),
+    /// Nothing fires in the range, or everything has a run.
+    #[error("there is nothing to run in that range")]
+    NothingToRun,
     /// Ids are used up.
     #[error("this shard has no run ids left")]
     NoIds,

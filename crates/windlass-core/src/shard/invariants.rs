@@ -37,6 +37,10 @@ impl Shard {
         assert!(queued.is_empty(), "the queue holds what does not exist: {queued:?}");
         self.check_homes();
         self.check_unsettled();
+        self.check_waits();
+        self.check_dependents();
+        self.check_outbox();
+        self.check_backfills();
         assert!(self.ended_children.is_empty() && self.to_stop.is_empty(), "something was left to do");
     }
 
@@ -114,7 +118,7 @@ fn check_run(run: &OpenRun) {
 fn startable(run: &OpenRun, task: TaskIndex) -> (u32, u32) {
     let description = &run.definition.tasks[task.position()];
     let Phase::Open(jobs) = &run.tasks[task.position()].phase else { return (0, 0) };
-    if run.row.state != run::State::Running || !description.work.task_type().takes_slot() {
+    if run.row.state != run::State::Running || !description.work.takes_slot() {
         return (0, 0);
     }
     let ready = (0..jobs.count)
@@ -128,6 +132,11 @@ fn startable(run: &OpenRun, task: TaskIndex) -> (u32, u32) {
     if description.pool.is_none() {
         assert!(jobs.asks.is_empty(), "asks without a pool");
         return (if gate.start { ready } else { 0 }, 0);
+    }
+    for item in jobs.asks.keys() {
+        let begun = jobs.begun.get(item);
+        let ready = *item >= jobs.next || begun.is_some_and(|job| job.state == job::State::Ready);
+        assert!(ready, "{}: item {item} of {task:?} asks for a permit and is {begun:?}", run.row.id);
     }
     let granted = jobs.asks.values().filter(|asked| asked.granted.is_some()).count() as u32;
     let asks = ready.saturating_sub(jobs.asks.len() as u32);

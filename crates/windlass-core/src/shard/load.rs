@@ -7,24 +7,24 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use windlass_model::policy::WorkerLost;
+use windlass_model::policy::{TimeoutAction, WorkerLost};
 use windlass_model::{AttemptNumber, Epoch, JobId, JobNumber, Name, RunId, ShardId};
 use windlass_workflow::Definition;
 use windlass_workflow::cron::Calendar;
-use windlass_workflow::definition::{Task, TaskIndex, WaitFor, Work};
+use windlass_workflow::definition::{Task, TaskIndex};
 
 use super::Shard;
 use super::input::{Decision, JobPlace, Settings};
 use super::open_run::{Job, Jobs, OpenRun, Phase};
-use super::payload;
 use super::pools::Ask;
 use super::progress::ends_with_the_rest;
 use super::reconcile::Wanted;
 use super::schedules::StoredWorkflow;
-use super::scope::RunScope;
 use super::timers::Timer;
 use crate::requirement::Requirement;
-use crate::rows::{AttemptRow, JobRow, KeyRow, RunRow, Trigger};
+use crate::rows::{
+    AttemptRow, BackfillRow, InboxRow, JobRow, KeyRow, ListenerRow, OutboxRow, RunRow, Trigger,
+};
 use crate::time::Now;
 use crate::{attempt, job, run};
 
@@ -43,6 +43,14 @@ pub struct Rows {
     pub workflows: Vec<StoredWorkflow>,
     /// Pools whose home it is, with their limits and the permits that are given.
     pub pools: Vec<(Name, u32, Vec<Ask>)>,
+    /// Who listens to workflows whose home it is.
+    pub listeners: Vec<ListenerRow>,
+    /// Up to where completions were dealt with.
+    pub inbox: Vec<InboxRow>,
+    /// What is to be told.
+    pub outbox: Vec<OutboxRow>,
+    /// Backfills that are not over, of workflows whose home it is.
+    pub backfills: Vec<BackfillRow>,
     /// The named calendars, which belong to no shard.
     pub calendars: Arc<BTreeMap<Name, Calendar>>,
 }
@@ -72,12 +80,26 @@ struct Stored {
 impl Shard {
     /// The shard that these rows describe. What follows from them and was not decided before is in `out`.
     pub fn load(now: Now, id: ShardId, settings: Settings, rows: Rows, out: &mut Decision) -> Shard {
-        let Rows { last, epoch, keys, runs, workflows, pools, calendars } = rows;
+        let Rows {
+            last,
+            epoch,
+            keys,
+            runs,
+            workflows,
+            pools,
+            listeners,
+            inbox,
+            outbox,
+            backfills,
+            calendars,
+        } = rows;
         let mut shard = Shard::new(id, settings, last);
         shard.epoch = epoch;
         for (name, limit, permits) in pools {
             shard.restore_pool(now, name, limit, permits);
         }
+        shard.restore_completions(listeners, inbox);
+        shard.restore_outbox(now, outbox);
         shard.calendars = calendars;
         shard.keys = keys.into_iter().map(|row| (row.key.clone(), row)).collect();
         for stored in &runs {
@@ -92,6 +114,7 @@ impl Shard {
             let run = shard.restore(now, stored, out);
             shard.runs.insert(run.row.id, Box::new(run));
         }
+        shard.restore_backfills(backfills);
         // Only when all are there may one go on, because it may begin or end another.
         for id in ids {
             shard.with_run(now, id, out, |shard, run, out| {
@@ -129,9 +152,12 @@ impl Shard {
         run.next_number = run.row.expansions.last().map_or(run.next_number, |last| last.base.0 + last.count);
         let begun = !matches!(run.row.state, run::State::Pending | run::State::Ended(_));
         if let (Some(timeout), Some(began), true) = (run.definition.timeout, run.row.started_at, begun) {
-            let deadline = now.resume(began, timeout.after);
-            run.deadline = Some(deadline);
-            self.timers.at(deadline, Timer::RunTimeout(run.row.id));
+            // What was said before the load is not said again.
+            if timeout.then == TimeoutAction::Fail || &*run.row.reason != super::create::TOOK_LONG {
+                let deadline = now.resume(began, timeout.after);
+                run.deadline = Some(deadline);
+                self.timers.at(deadline, Timer::RunTimeout(run.row.id));
+            }
         }
         if let Some(when) = run.row.run_at {
             self.timers.at_wall(when, Timer::Begin(run.row.id));
@@ -186,8 +212,7 @@ impl Shard {
             && attempts.is_empty()
             && expansion.is_none()
             && let job::State::Ended(end) = row.state
-            && (matches!(end, job::End::Skipped { .. })
-                || end == job::End::Failed && task.work.task_type().takes_slot())
+            && (matches!(end, job::End::Skipped { .. }) || end == job::End::Failed && task.work.takes_slot())
         {
             self.finish_unbegun(now, run, index, end, out);
             return true;
@@ -264,6 +289,10 @@ impl Shard {
             (Some(row), None) if row.state != job::State::Waiting => row.state,
             (_, None) => job::State::Ready,
         };
+        if !matches!(restored.state, job::State::Ended(_)) {
+            let row = stored.row.as_ref();
+            self.resume_probes(now, id, task, row.map_or(now.wall, |row| row.at), row);
+        }
         if restored.state == job::State::Held {
             self.resume_hold(now, run, id, place, task, stored);
         }
@@ -318,13 +347,10 @@ impl Shard {
         if self.children.contains_key(&id) {
             run.children += 1;
         }
-        let Work::Wait(wait) = &task.work else { return };
-        let WaitFor::Duration(length) = &wait.until else { return };
-        let item =
-            run.jobs(place.task).and_then(|jobs| jobs.item(place.item)).map(|value| (place.item, value));
-        let Ok(length) = payload::duration(length, &RunScope { run, item }) else { return };
-        let began = stored.row.as_ref().map_or(now.wall, |row| row.at);
-        self.timers.at(now.resume(began, length), Timer::Hold(id.run, id.number));
+        let since = stored.row.as_ref().map_or(now.wall, |row| row.at);
+        // What it waits for could be worked out when it began, from the same values.
+        let _ = self.begin_wait(now, run, place, task, since);
+        self.recall_wait(id, stored.row.as_ref());
     }
 
     /// Orders that were given and may have been lost are given again.

@@ -8,8 +8,11 @@
 //! step has the run and the rest of the shard side by side.
 
 mod adopt;
+pub mod backfill;
+mod completions;
 mod control;
 mod create;
+pub mod dependents;
 mod dispatch;
 mod gangs;
 pub mod input;
@@ -17,6 +20,7 @@ mod invariants;
 pub mod load;
 mod lost_workers;
 mod open_run;
+mod outbox;
 mod params;
 pub mod payload;
 pub mod pools;
@@ -29,6 +33,7 @@ pub mod schedules;
 mod scope;
 mod task_timeouts;
 mod timers;
+mod waits;
 mod why;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +49,7 @@ use crate::rows::{Change, Key, KeyRow};
 use crate::run;
 use crate::time::{Mono, Now, Wall};
 
-use input::{Answer, Call, CallId, Decision, Input, Message, Settings, Wants, WorkerLife};
+use input::{Answer, Call, CallId, Decision, Input, Message, Settings, ToHome, Wants, WorkerLife};
 use open_run::OpenRun;
 use pools::Pool;
 use queue::Queue;
@@ -57,9 +62,10 @@ pub use why::Reason;
 #[derive(Debug)]
 pub struct Shard {
     settings: Settings,
+    id: ShardId,
     ids: RunIdSource,
     epoch: Epoch,
-    /// Counts the asks of this epoch.
+    /// Counts what this shard has said and asked in this epoch.
     asks: u64,
     pools: BTreeMap<Name, Pool>,
     runs: BTreeMap<RunId, Box<OpenRun>>,
@@ -81,6 +87,13 @@ pub struct Shard {
     to_stop: Vec<RunId>,
     /// Sub-workflow runs that ended and whose parents have not been told yet.
     ended_children: Vec<(JobId, run::End)>,
+    waits: waits::Waits,
+    dependents: dependents::Dependents,
+    completions: completions::Completions,
+    outbox: outbox::Outbox,
+    backfills: backfill::Backfills,
+    /// How many keys are kept before those that are not needed are dropped.
+    keys_kept: usize,
     dispatching: bool,
     calendars: Arc<BTreeMap<Name, Calendar>>,
 }
@@ -105,6 +118,7 @@ impl Shard {
     pub fn new(id: ShardId, settings: Settings, last: Option<RunId>) -> Shard {
         Shard {
             settings,
+            id,
             ids: RunIdSource::new(id, last),
             epoch: Epoch::NONE.next(),
             asks: 0,
@@ -122,6 +136,12 @@ impl Shard {
             children: BTreeMap::new(),
             to_stop: Vec::new(),
             ended_children: Vec::new(),
+            waits: waits::Waits::default(),
+            dependents: dependents::Dependents::default(),
+            completions: completions::Completions::default(),
+            outbox: outbox::Outbox::default(),
+            backfills: backfill::Backfills::default(),
+            keys_kept: 0,
             dispatching: true,
             calendars: Arc::default(),
         }
@@ -143,6 +163,10 @@ impl Shard {
             Input::Calendars(calendars) => self.calendars = calendars,
             Input::ToPool(name, message) => self.at_pool(now, &name, message, out),
             Input::FromPool(name, message) => self.pool_says(now, &name, message, out),
+            Input::ToHome(name, message) => self.at_home(now, &name, message, out),
+            Input::FromHome(_, message) => self.home_says(now, message, out),
+            Input::Found(inquiry, stored) => self.found(now, &inquiry, stored, out),
+            Input::Delivered(id) => self.delivered(now, id, out),
             Input::DispatchSwitch(on) => self.dispatching = on,
             Input::Woken => {}
         }
@@ -162,6 +186,12 @@ impl Shard {
                 self.pause_schedule(call, &name, &schedule, paused, out);
             }
             Call::SetPool(name, limit) => self.set_pool(now, call, &name, limit, out),
+            Call::PlanBackfill(range) => {
+                let answer = self.plan(&range).map_or_else(Answer::Refused, Answer::Plan);
+                out.messages.push(Message::Answer(call, answer));
+            }
+            Call::Backfill(wanted) => self.start_backfill(now, call, *wanted, out),
+            Call::ControlBackfill(id, command) => self.control_backfill(call, id, command, out),
             Call::Why(job) => out.messages.push(Message::Answer(call, Answer::Why(self.why(job)))),
         }
     }
@@ -177,8 +207,25 @@ impl Shard {
                 });
             } else if let Some((job, end)) = self.ended_children.pop() {
                 self.tell_parent(now, job, end, out);
+            } else if self.step_backfills(now, out) {
+                // It may have more to do, and others too.
             } else {
                 return;
+            }
+        }
+    }
+
+    /// A shard says something to a workflow of which this is the home.
+    fn at_home(&mut self, now: Now, name: &Name, message: ToHome, out: &mut Decision) {
+        match message {
+            ToHome::Watch(watch) => self.heard_watcher(now, name, watch, out),
+            ToHome::Unwatch(ask, logical_time) => self.unwatch(name, ask, logical_time),
+            ToHome::Listen { listener, on, stamp } => self.heard_listener(name, listener, on, stamp, out),
+            ToHome::Listening { source, stamp } => self.listening(name, source, stamp),
+            ToHome::Completed(id, completion) => self.completed(now, name, id, &completion, out),
+            ToHome::Taken { id, .. } => self.delivered(now, id, out),
+            ToHome::NotListening { listener, id, stamp } => {
+                self.not_listening(now, name, &listener, id, stamp, out);
             }
         }
     }
@@ -229,12 +276,22 @@ impl Shard {
 
     fn put_back(&mut self, now: Now, mut run: Box<OpenRun>, out: &mut Decision) {
         self.advance(now, &mut run, out);
-        if std::mem::take(&mut run.changed) {
+        let changed = std::mem::take(&mut run.changed);
+        if changed {
             run.row.revision += 1;
             out.changes.push(Change::Run(Arc::new(run.row.clone())));
         }
+        self.tell_watchers(&run, out);
         match run.row.state {
-            run::State::Ended(end) => self.forget(now, &run, end),
+            run::State::Ended(end) => {
+                self.forget(now, &run, end);
+                self.forget_waits(run.row.id);
+                self.forget_questions(run.row.id, out);
+                // One that was only looked at, and stays as it ended, has not ended again.
+                if changed {
+                    self.after_end(now, &run, end, out);
+                }
+            }
             run::State::Pending
             | run::State::Running
             | run::State::Pausing
@@ -243,5 +300,12 @@ impl Shard {
                 self.runs.insert(run.row.id, run);
             }
         }
+    }
+
+    /// What follows elsewhere from the end of a run: who listens, people, its campaign.
+    fn after_end(&mut self, now: Now, run: &OpenRun, end: run::End, out: &mut Decision) {
+        self.tell_listeners(now, run, end, out);
+        self.alert_end(now, run, end, out);
+        self.backfill_ended(run, end, out);
     }
 }

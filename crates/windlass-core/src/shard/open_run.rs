@@ -14,7 +14,8 @@ use super::pools::{Ask, Asked};
 use crate::job;
 use crate::requirement::Requirement;
 use crate::rows::{RunRow, Selection, Values};
-use crate::time::Mono;
+use crate::run;
+use crate::time::{Mono, Wall};
 
 /// A run with open work.
 #[derive(Debug)]
@@ -296,6 +297,14 @@ impl OpenRun {
                 | job::State::Ended(_) => None,
             })
         })
+    }
+
+    /// It fails before anything of it begins, and says why.
+    pub fn fail_at_once(&mut self, at: Wall, problem: String) {
+        self.row.state = run::State::Ended(run::End::Failed);
+        self.row.reason = problem.into();
+        self.row.finished_at = Some(at);
+        self.changed = true;
     }
 
     /// The id of a job.

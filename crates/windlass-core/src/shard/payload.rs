@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use windlass_model::Duration;
-use windlass_workflow::definition::{Http, HttpBody, PythonCode, ShellCode, Task, ValueTemplate, Work};
+use windlass_workflow::definition::{
+    Http, HttpBody, ParamType, PythonCode, ShellCode, Task, ValueTemplate, WaitFor, Work,
+};
 use windlass_workflow::expr::{Fuel, Scope, Value};
 use windlass_workflow::template::Template;
+
+use crate::time::Wall;
 
 /// Work with its values.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +47,10 @@ pub enum Payload {
     },
     /// An HTTP call.
     Http(Box<HttpCall>),
+    /// A look at a file: a success if it exists. Otherwise the next look comes later.
+    FileExists(String),
+    /// An HTTP call that need not succeed: if it does not, the next one comes later.
+    HttpProbe(Box<HttpCall>),
 }
 
 /// Where Python code is.
@@ -110,15 +118,27 @@ pub fn payload(
             env: maker.env(workflow_env, &task.env)?,
         },
         Work::Http(call) => Payload::Http(Box::new(maker.http(call)?)),
-        Work::Workflow(_) | Work::Dependent(_) | Work::Switch(_) | Work::Wait(_) | Work::Approve(_) => {
-            return Ok(None);
-        }
+        Work::Wait(wait) => match &wait.until {
+            WaitFor::File { path, .. } => Payload::FileExists(maker.text(path)?),
+            WaitFor::Http { call, .. } => Payload::HttpProbe(Box::new(maker.http(call)?)),
+            WaitFor::Duration(_) | WaitFor::Time(_) => return Ok(None),
+        },
+        Work::Workflow(_) | Work::Dependent(_) | Work::Switch(_) | Work::Approve(_) => return Ok(None),
     }))
 }
 
 /// The length of time that a template stands for.
 pub fn duration(template: &Template, scope: &dyn Scope) -> Result<Duration, String> {
     Maker { scope, fuel: &mut Fuel::default() }.duration(template)
+}
+
+/// The moment that a template stands for.
+pub fn moment(template: &Template, scope: &dyn Scope) -> Result<Wall, String> {
+    let value = Maker { scope, fuel: &mut Fuel::default() }.evaluate(template)?;
+    match ParamType::Datetime.accept(value, scope.zone()).map_err(|error| error.to_string())? {
+        Value::Time(moment) => Ok(Wall(moment.timestamp().as_millisecond())),
+        other => Err(format!("a time is needed, found {}", other.described())),
+    }
 }
 
 /// The values that named templates stand for.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_model::policy::{OnTaskFailure, TriggerRule};
 use windlass_model::{AttemptId, JobId, JobNumber, TaskId};
-use windlass_workflow::definition::{Items, Switch, Task, TaskIndex, WaitFor, Work};
+use windlass_workflow::definition::{Items, Switch, Task, TaskIndex, Work};
 use windlass_workflow::expr::{Fuel, Value};
 
 use super::Shard;
@@ -14,7 +14,6 @@ use super::open_run::{Done, Job, Jobs, OpenRun, Phase};
 use super::payload;
 use super::reconcile::Wanted;
 use super::scope::RunScope;
-use super::timers::Timer;
 use crate::attempt::{self, StopReason};
 use crate::requirement::Requirement;
 use crate::rows::{Change, Expansion, JobRow, Values};
@@ -106,7 +105,10 @@ impl Shard {
         if count == 0 {
             return self.finish_task_if_done(now, run, index, out);
         }
-        if task.work.task_type().takes_slot() {
+        if task.work.takes_slot() {
+            if super::waits::probe_every(task).is_some() {
+                self.begin_probes(now, run, index, task, out);
+            }
             return self.requeue(run, index);
         }
         for item in 0..count as u32 {
@@ -127,13 +129,6 @@ impl Shard {
         let scope = RunScope { run, item: value.map(|value| (place.item, value)) };
         let begun: Result<Option<Values>, String> = match &task.work {
             Work::Switch(switch) => take_branch(&scope, switch).map(Some),
-            Work::Wait(wait) => match &wait.until {
-                WaitFor::Duration(length) => payload::duration(length, &scope).map(|length| {
-                    self.timers.at(now.mono.after(length), Timer::Hold(run.row.id, id.number));
-                    None
-                }),
-                WaitFor::Time(_) | WaitFor::File { .. } | WaitFor::Http { .. } => Ok(None),
-            },
             Work::Workflow(sub) => payload::values(&sub.params, &scope).and_then(|params| {
                 let definition =
                     run.pinned.get(&sub.workflow).ok_or("the workflow it calls does not exist")?;
@@ -141,9 +136,13 @@ impl Shard {
                 self.create_child(now, run, id, definition, &params, out)?;
                 Ok(None)
             }),
-            Work::Approve(_) | Work::Dependent(_) => Ok(None),
+            Work::Approve(_) | Work::Dependent(_) | Work::Wait(_) => Ok(None),
             Work::Shell(_) | Work::Python(_) | Work::Http(_) | Work::Sleep(_) | Work::Noop => Ok(None),
         };
+        let begun = begun.and_then(|outputs| {
+            self.begin_wait(now, run, place, task, now.wall)?;
+            Ok(outputs)
+        });
         match begun {
             Ok(None) => {
                 if let Work::Workflow(_) = task.work {

@@ -11,6 +11,7 @@ use windlass_model::{AttemptNumber, JobId, JobNumber};
 use windlass_workflow::definition::TaskIndex;
 
 use super::Shard;
+use super::dispatch::give_back;
 use super::input::{Command, Decision, JobPlace, RecoverFrom, Refusal};
 use super::load::StoredRun;
 use super::open_run::{Jobs, OpenRun, Phase};
@@ -67,7 +68,8 @@ impl Shard {
         if over && again.is_empty() {
             return Err(job::Refused::Over.into());
         }
-        if over {
+        if let run::State::Ended(end) = run.row.state {
+            self.backfill_reopened(run, end, out);
             run.row.state = run::transition(run.row.state, run::Event::Reopened)?;
             run.row.finished_at = None;
             self.home_again(run);
@@ -107,9 +109,11 @@ impl Shard {
             | job::State::Backoff { .. }
             | job::State::Held => return Err(job::Refused::NotOver.into()),
         }
-        let takes_slot = run.definition.tasks[place.task.position()].work.task_type().takes_slot();
+        let takes_slot = run.definition.tasks[place.task.position()].work.takes_slot();
         let jobs = open_again(run, place.task)?;
         try_again(now, jobs, id, place.item, by, out)?;
+        let definition = Arc::clone(&run.definition);
+        self.probe_again(now, run, id, place, &definition.tasks[place.task.position()]);
         if !takes_slot {
             // What waits without a slot begins its wait anew.
             wait_once_more(now, run, place.task, by, out);
@@ -136,8 +140,10 @@ impl Shard {
             jobs.begun.remove(&place.item);
         }
         jobs.again.remove(&place.item);
+        let asked = jobs.asks.remove(&place.item);
         uncount(jobs, before);
         jobs.ended += 1;
+        give_back(&run.definition.tasks[place.task.position()], asked.map(|asked| asked.ask), out);
         out.changes.push(Change::Job(JobRow::new(id, state, format!("forced by {by}"), now.wall)));
         Ok(place.task)
     }
@@ -165,7 +171,7 @@ impl Shard {
                 continue;
             }
             again.insert(task);
-            let takes_slot = run.definition.tasks[task.position()].work.task_type().takes_slot();
+            let takes_slot = run.definition.tasks[task.position()].work.takes_slot();
             let jobs = open_again(run, task).ok().filter(|jobs| takes_slot && !jobs.begun.is_empty());
             let Some(jobs) = jobs else {
                 // Nothing of it began, or it waits without a slot: it is looked at anew.
@@ -178,6 +184,9 @@ impl Shard {
                 if let Ok(jobs) = open_again(run, task) {
                     // One whose attempt is under way goes on.
                     let _ = try_again(now, jobs, id, item, by, out);
+                    let definition = Arc::clone(&run.definition);
+                    let place = JobPlace { task, item };
+                    self.probe_again(now, run, id, place, &definition.tasks[task.position()]);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass_model::policy::WorkerLost;
+use windlass_model::policy::{AlertOn, WorkerLost};
 use windlass_model::{AttemptId, Duration, JobNumber};
 use windlass_workflow::definition::{Task, TaskIndex};
 
@@ -13,11 +13,15 @@ use super::input::{Decision, JobPlace, Message, Report, ToWorker, WorkerLife};
 use super::open_run::{Job, OpenRun, Phase};
 use super::progress::ends_with_the_rest;
 use super::timers::Timer;
+use super::waits::probe_every;
 use crate::attempt::{self, StopReason};
 use crate::job::Verdict;
 use crate::rows::{AttemptRow, Change, JobRow, Values};
 use crate::time::Now;
 use crate::{job, run};
+
+/// What is said of an attempt whose worker failed it.
+const DIED: &str = "it died with its worker";
 
 /// What happened to an attempt.
 struct News {
@@ -28,16 +32,21 @@ struct News {
 
 impl News {
     /// `None` for what is no event of an attempt.
-    fn of(report: Report) -> Option<News> {
+    fn of(probe: bool, report: Report) -> Option<News> {
         let (event, reason, outputs) = match report {
             Report::Held => return None,
+            // A probe that found nothing, or took too long, is repeated.
+            Report::Exited { success: false, reason, .. } if probe => (attempt::Event::NotYet, reason, None),
+            Report::Killed(StopReason::Timeout) if probe => {
+                (attempt::Event::NotYet, "it took too long".into(), None)
+            }
             Report::Started => (attempt::Event::Started, "".into(), None),
             Report::GivenBack => (attempt::Event::GivenBack, "given back".into(), None),
             Report::Exited { success, reason, outputs } => {
                 (attempt::Event::Exited { success }, reason, outputs)
             }
             Report::Killed(why) => (attempt::Event::KilledBy(why), "killed".into(), None),
-            Report::Lost => (attempt::Event::Died, "it died with its worker".into(), None),
+            Report::Lost => (attempt::Event::Died, DIED.into(), None),
         };
         Some(News { event, reason, outputs })
     }
@@ -60,9 +69,14 @@ impl Shard {
             let current = is_current(run, place, life, attempt);
             if current {
                 shard.heard_of(life, attempt.job);
-                match News::of(report) {
+                let probe = probe_every(&run.definition.tasks[place.task.position()]).is_some();
+                let lost = report == Report::Lost;
+                match News::of(probe, report) {
                     Some(news) => shard.attempt_event(now, run, place, news, out),
                     None => shard.member_held(now, run, place.task, out),
+                }
+                if lost {
+                    shard.alert(now, run, AlertOn::WorkerLost, DIED, out);
                 }
             }
             current
@@ -84,7 +98,11 @@ impl Shard {
         let runs: Vec<_> = self.runs.keys().copied().collect();
         for id in runs {
             self.with_run(now, id, out, |shard, run, out| {
-                for place in attempts_of(run, life) {
+                let lost = attempts_of(run, life);
+                if !lost.is_empty() {
+                    shard.alert(now, run, AlertOn::WorkerLost, "a worker was lost", out);
+                }
+                for place in lost {
                     let news = News {
                         event: attempt::Event::WorkerLost,
                         reason: "its worker was lost".into(),
@@ -165,8 +183,12 @@ impl Shard {
         if is_unstarted(before.state) && !is_unstarted(attempt_state) {
             run.unstarted -= 1;
         }
-        let attempt::State::Ended(_) = attempt_state else { return Some(before.state) };
+        let attempt::State::Ended(end) = attempt_state else { return Some(before.state) };
         self.heard_of(life, id);
+        if end == attempt::End::TimedOut {
+            let reason = format!("`{}` took longer than its timeout", task.id);
+            self.alert(now, run, AlertOn::TimedOut, &reason, out);
+        }
         let finished = AttemptRow {
             job: id,
             number: before.number,
@@ -199,6 +221,7 @@ impl Shard {
         }
         run.attempts -= 1;
         self.requeue(run, place.task);
+        self.probe_over(now, id);
         if let job::State::Ended(_) = state {
             self.job_ended(now, run, place, out);
         }
@@ -288,6 +311,10 @@ fn verdict(
         attempt::Event::Started | attempt::Event::StopAsked(_) => Verdict::Again,
         attempt::Event::Exited { success: true } => Verdict::Success,
         _ if stopping => Verdict::Stop,
+        attempt::Event::NotYet => {
+            let every = probe_every(task).unwrap_or(Duration::ZERO);
+            Verdict::Later { until: now.mono.after(every) }
+        }
         attempt::Event::Exited { success: false } | attempt::Event::KilledBy(StopReason::Timeout) => retry(),
         attempt::Event::KilledBy(StopReason::Stop) => Verdict::Stop,
         attempt::Event::GivenBack | attempt::Event::KilledBy(StopReason::Gang) => Verdict::Again,
@@ -348,7 +375,10 @@ pub(super) fn after_load(
         // Killed with its gang; a stop has a row of its own.
         attempt::End::Killed if task.gang.is_some() => job::State::Ready,
         attempt::End::Killed => job::State::Ended(job::End::Stopped),
-        attempt::End::Returned => job::State::Ready,
+        attempt::End::Returned => match probe_every(task) {
+            Some(every) => job::State::Backoff { until: until(every) },
+            None => job::State::Ready,
+        },
         attempt::End::Lost => match task.on_worker_lost.then {
             WorkerLost::Retry if job.losses > task.on_worker_lost.max => job::State::Ended(job::End::Failed),
             WorkerLost::Retry => match task.orphan_timeout {

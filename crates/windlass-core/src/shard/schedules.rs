@@ -29,7 +29,6 @@ use super::timers::Timer;
 use super::{Shard, payload};
 use crate::durable::Origin;
 use crate::rows::{Change, Firing, FiringRow, ScheduleRow, SkipCause, Trigger, WorkflowRow};
-use crate::run;
 use crate::time::{Now, Wall};
 
 /// A firing decided later than this was missed.
@@ -45,10 +44,22 @@ const MOST_RUNS: usize = 100;
 /// A stored workflow in its home.
 #[derive(Debug)]
 pub struct Stored {
-    row: WorkflowRow,
-    definition: Arc<Definition>,
-    pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
+    pub(super) row: WorkflowRow,
+    pub(super) definition: Arc<Definition>,
+    pub(super) pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
     schedules: BTreeMap<Arc<str>, ScheduleState>,
+}
+
+impl Stored {
+    /// What its runs are runs of.
+    pub(super) fn origin(&self) -> Arc<Origin> {
+        Arc::new(Origin { inline: None, pinned: (*self.row.pinned).clone() })
+    }
+
+    /// Where `@every` of a schedule starts to count.
+    pub(super) fn anchor(&self, schedule: &Schedule) -> Option<Wall> {
+        self.schedules.get(&*schedule.identity()).map(|state| state.row.anchor)
+    }
 }
 
 /// What is stored of a workflow, with the definitions it needs.
@@ -82,6 +93,7 @@ impl Shard {
         let enabled = before.as_ref().is_none_or(|before| before.row.enabled);
         let PutWorkflow { by, version, versions, definition, pinned } = put;
         let row = WorkflowRow { name: name.clone(), version, pinned: versions, enabled, by, at: now.wall };
+        let last_version = before.as_ref().map(|before| Arc::clone(&before.definition));
         let mut known = before.map_or_else(BTreeMap::new, |before| before.schedules);
         let mut schedules = BTreeMap::new();
         for schedule in &definition.schedules {
@@ -102,7 +114,8 @@ impl Shard {
         out.changes.extend(known.into_keys().map(|gone| Change::ScheduleGone(name.clone(), gone)));
         out.changes.push(Change::Workflow(row.clone()));
         let identities: Vec<_> = schedules.keys().cloned().collect();
-        home.stored = Some(Stored { row, definition, pinned, schedules });
+        home.stored = Some(Stored { row, definition: Arc::clone(&definition), pinned, schedules });
+        self.listen(now, last_version.as_deref(), &definition);
         for identity in identities {
             self.fire(now, &name, &identity, out);
         }
@@ -125,8 +138,9 @@ impl Shard {
         let schedules: BTreeMap<_, _> = loaded.schedules.into_iter().map(state).collect();
         let identities: Vec<_> = schedules.keys().cloned().collect();
         let StoredWorkflow { row, definition, pinned, .. } = loaded;
-        let stored = Stored { row, definition, pinned, schedules };
+        let stored = Stored { row, definition: Arc::clone(&definition), pinned, schedules };
         self.homes.entry(name.clone()).or_default().stored = Some(stored);
+        self.listen(now, None, &definition);
         for identity in identities {
             self.fire(now, &name, &identity, out);
         }
@@ -147,6 +161,7 @@ impl Shard {
             Some(stored) => {
                 (stored.row.enabled, stored.row.by, stored.row.at) = (enabled, by, now.wall);
                 out.changes.push(Change::Workflow(stored.row.clone()));
+                self.wake_backfills(name);
                 Answer::Done
             }
             None => Answer::Refused(Refusal::NoSuchWorkflow),
@@ -217,7 +232,13 @@ impl Shard {
             let missed = later_due || now.wall.0.saturating_sub(due.0) > LATE.as_millis() as i64;
             let skip = self.skip_cause(template, schedule, state, *due, missed, later_due);
             match skip {
-                Some(cause) => state.skip(*due, cause, now.wall, out),
+                Some(cause) => {
+                    // Of consecutive skips for one cause, the first is told.
+                    if state.skip(*due, cause, now.wall, out) {
+                        let reason = format!("a firing was skipped: {}", cause.as_str());
+                        self.alert_skip(now, template.definition, *due, &reason, out);
+                    }
+                }
                 None => {
                     self.run_for(now, template, schedule, state, *due, out);
                     created += 1;
@@ -269,9 +290,25 @@ impl Shard {
         }
     }
 
+    /// The next due time of a schedule, and what would keep it back if it were due now.
+    pub fn next_firing(&self, workflow: &Name, schedule: &str) -> Option<(Wall, Option<SkipCause>)> {
+        let stored = self.homes.get(workflow)?.stored.as_ref()?;
+        let state = stored.schedules.get(schedule)?;
+        let schedule = stored.definition.schedules.iter().find(|one| *one.identity() == *schedule)?;
+        let template = RunTemplate {
+            definition: &stored.definition,
+            version: stored.row.version,
+            pinned: &stored.pinned,
+            versions: &stored.row.pinned,
+            enabled: stored.row.enabled,
+        };
+        let due = next_due(schedule, &state.row)?;
+        Some((due, self.skip_cause(&template, schedule, state, due, false, false)))
+    }
+
     /// Whether the calendars of a schedule allow a day. One that is not known allows nothing: running on a
     /// holiday because a name is misspelt would be the worse surprise.
-    fn calendars_allow(&self, schedule: &Schedule, due: Wall) -> bool {
+    pub(super) fn calendars_allow(&self, schedule: &Schedule, due: Wall) -> bool {
         let find =
             |names: &[Name]| names.iter().map(|name| self.calendars.get(name)).collect::<Option<Vec<_>>>();
         let (Some(exclude), Some(require)) =
@@ -313,9 +350,7 @@ impl Shard {
         let bound = payload::values(&schedule.params, &RunScope { run: &run, item: None })
             .and_then(|given| run.bind(&given));
         if let Err(problem) = bound {
-            run.row.state = run::State::Ended(run::End::Failed);
-            run.row.reason = problem.into();
-            run.row.finished_at = Some(now.wall);
+            run.fail_at_once(now.wall, problem);
         }
         self.add(now, run, out);
         state.last_skip = None;
@@ -343,8 +378,8 @@ struct RunTemplate<'a> {
 }
 
 impl ScheduleState {
-    /// Records a skip, in the row of the skip before it if the cause is the same.
-    fn skip(&mut self, due: Wall, cause: SkipCause, at: Wall, out: &mut Decision) {
+    /// Records a skip, in the row of the skip before it if the cause is the same; whether it is the first.
+    fn skip(&mut self, due: Wall, cause: SkipCause, at: Wall, out: &mut Decision) -> bool {
         let outcome = Firing::Skipped(cause);
         let row = match self.last_skip.take() {
             Some(row) if row.outcome == outcome => {
@@ -369,7 +404,9 @@ impl ScheduleState {
         } else {
             out.changes.push(Change::Firing(row.clone()));
         }
+        let is_first = row.count == 1;
         self.last_skip = Some(row);
+        is_first
     }
 }
 
@@ -397,7 +434,7 @@ fn after(schedule: &Schedule, row: &ScheduleRow) -> Timestamp {
     before_start.map_or(moment(row.cursor), |start| start.max(moment(row.cursor)))
 }
 
-fn moment(wall: Wall) -> Timestamp {
+pub(super) fn moment(wall: Wall) -> Timestamp {
     Timestamp::from_millisecond(wall.0).unwrap_or(if wall.0 < 0 { Timestamp::MIN } else { Timestamp::MAX })
 }
 

@@ -72,6 +72,8 @@ impl RunScope<'_> {
                 Trigger::Parent(_) => "parent",
                 Trigger::Rerun(_) => "rerun",
                 Trigger::Schedule(..) => "schedule",
+                Trigger::After(_) => "after",
+                Trigger::Backfill(_) => "backfill",
             }),
             _ => None,
         }

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use windlass_model::{JobNumber, Name, RunId};
+use windlass_model::{JobId, JobNumber, Name, RunId};
 use windlass_workflow::definition::TaskIndex;
 
 use super::Shard;
 use super::input::Decision;
 use crate::job;
+use crate::rows::{BackfillId, OutboxId};
 use crate::time::{Mono, Now, Wall};
 
 /// Something that is due.
@@ -20,6 +21,18 @@ pub enum Timer {
     Backoff(RunId, JobNumber),
     /// A job that waits for a time has waited long enough.
     Hold(RunId, JobNumber),
+    /// A job that waits for something but a slot has taken as long as it may.
+    WaitTimeout(RunId, JobNumber),
+    /// The questions of a job about runs of other workflows are due to be repeated.
+    AskHomes(RunId, JobNumber),
+    /// Who waits for runs of other workflows is looked after.
+    CheckWatchers,
+    /// The wish of a workflow to listen to another is due to be repeated.
+    Listen(Name, Name),
+    /// Something is due to be told.
+    Tell(OutboxId),
+    /// A backfill has more runs to create.
+    Backfill(BackfillId),
     /// A run has taken as long as it may.
     RunTimeout(RunId),
     /// An attempt of a task has taken as long as it may.
@@ -94,9 +107,19 @@ impl Shard {
                 }
                 Timer::Hold(run, number) => {
                     self.with_run(now, run, out, |shard, run, out| {
-                        shard.hold_over(now, run, number, true, "the wait is over", out);
+                        shard.wait_due(now, run, number, out);
                     });
                 }
+                Timer::WaitTimeout(run, number) => {
+                    self.with_run(now, run, out, |shard, run, out| {
+                        shard.wait_timed_out(now, run, number, out);
+                    });
+                }
+                Timer::AskHomes(run, number) => self.ask_homes_again(now, JobId { run, number }, out),
+                Timer::CheckWatchers => self.check_watchers(now, out),
+                Timer::Listen(listener, source) => self.listen_again(now, &listener, &source, out),
+                Timer::Tell(id) => self.tell_outbox(now, id, out),
+                Timer::Backfill(id) => self.backfill_due(id),
                 Timer::Permit(run, number) => {
                     self.with_run(now, run, out, |shard, run, out| {
                         if let Some(place) = run.place(number) {

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use windlass_model::{JobId, Name, TaskId, WorkerId};
+use windlass_model::{JobId, Name, RunId, TaskId, WorkerId};
 
+use super::dependents::Standing;
 use crate::time::{Mono, Wall};
 
 /// One reason why a job does not run.
@@ -58,11 +59,39 @@ pub enum Reason {
     /// Its worker was lost, and it shall wait for it.
     LostWorker(WorkerId),
     /// It waits for a person.
-    Approval,
-    /// It waits for a time, a file or an address.
-    Condition,
+    Approval {
+        /// Since when.
+        since: Wall,
+        /// Who may answer; anybody if nobody is named.
+        by: Vec<Arc<str>>,
+    },
+    /// It waits for a time.
+    Time {
+        /// Since when.
+        since: Wall,
+        /// Until when, if it waits for a moment.
+        until: Option<Wall>,
+    },
+    /// What it looks for is not there yet.
+    NotYet {
+        /// The file or address.
+        what: Arc<str>,
+        /// Since when it looks.
+        since: Wall,
+        /// When it looks again; `None` if it would now, and waits for a slot.
+        next: Option<Mono>,
+    },
+    /// It waits for the run of another workflow.
+    OtherRun {
+        /// The workflow.
+        workflow: Name,
+        /// Which run of it.
+        logical_time: Wall,
+        /// How that run stands; `None` while its home has not answered.
+        standing: Option<Standing>,
+    },
     /// It waits for the run of its sub-workflow.
-    SubWorkflow,
+    SubWorkflow(Option<RunId>),
     /// No worker that is known fits.
     NoWorkerFits(Arc<str>),
     /// Every worker that fits is busy.
@@ -123,9 +152,24 @@ impl Reason {
             Reason::LostWorker(worker) => {
                 return format!("goes on when worker {worker} is back; or retry or stop the job").into();
             }
-            Reason::Approval => "approve or reject it",
-            Reason::Condition => "starts when what it waits for has happened",
-            Reason::SubWorkflow => "goes on when the run of its sub-workflow is over",
+            Reason::Approval { by, .. } if !by.is_empty() => {
+                return format!("{} can approve or reject it", by.join(" or ")).into();
+            }
+            Reason::Approval { .. } => "approve or reject it",
+            Reason::Time { .. } => "goes on when the time has come",
+            Reason::NotYet { what, .. } => {
+                return format!("goes on when `{what}` is there; it looks again and again").into();
+            }
+            Reason::OtherRun { workflow, standing, .. } => {
+                let now = match standing {
+                    None => "its home has not answered yet",
+                    Some(Standing::NoRun) => "there is none yet",
+                    Some(Standing::Open(_)) => "it is not over",
+                    Some(Standing::Ended(..)) => "it has ended otherwise; recover it or run it again",
+                };
+                return format!("goes on when the run of {workflow} has ended as wanted: {now}").into();
+            }
+            Reason::SubWorkflow(_) => "goes on when the run of its sub-workflow is over",
             Reason::NoWorkerFits(_) => "start a worker that has what the task needs",
             Reason::NoSlot => "starts when a worker that fits has a free slot; or add workers",
             Reason::UnderWay => "nothing: it has begun",

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "clippy knows unwrap in tests only of marked functions")]
 
 mod gangs;
+mod homes;
 mod lifecycle;
 mod lost_messages;
 mod random;

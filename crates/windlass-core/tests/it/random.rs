@@ -8,6 +8,7 @@ use windlass_core::attempt;
 use windlass_core::requirement::Capability;
 use windlass_core::run;
 use windlass_core::shard::input::{Call, CallId, Command, Input, RecoverFrom, Report, WorkerLife};
+use windlass_core::time::Wall;
 use windlass_model::{AttemptId, Duration, Incarnation, JobNumber, Name};
 use windlass_workflow::Definition;
 
@@ -27,6 +28,11 @@ fn workflow() -> impl Strategy<Value = String> {
             "type: approve",
             "type: wait, with: {for: 5s}",
             "run: x, when: 1 == 2",
+            "type: wait, with: {until: '2026-05-28T20:27:00Z'}",
+            "type: wait, with: {file: /x, every: 3s}, timeout: 60s",
+            "type: wait, with: {file: /x, every: 3s}, timeout: {after: 5s, then: warn}, foreach: [1, 2]",
+            "type: dependent, with: {workflow: other}, timeout: 40s",
+            "type: approve, timeout: 90s",
             "type: noop, pool: p, foreach: [1, 2, 3]",
             "run: x, pool: p, retries: 1",
             "run: x, on_worker_lost: wait",
@@ -295,6 +301,8 @@ impl Player {
 
     /// All faults over: everything comes to an end.
     fn settle(&mut self) {
+        // Somebody has set the clock right: a wait until a moment goes by it.
+        self.world.now.wall = self.world.now.wall.max(Wall(1_780_000_060_000));
         self.world.input(Input::DispatchSwitch(true));
         for _ in 0..2_000 {
             let open: Vec<_> = self

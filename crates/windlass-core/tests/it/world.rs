@@ -7,8 +7,8 @@ use windlass_core::attempt;
 use windlass_core::job;
 use windlass_core::requirement::Capability;
 use windlass_core::rows::{
-    AttemptRow, Change, FiringRow, GangStage, JobRow, Key, KeyRow, RunRow, ScheduleRow, Selection, Values,
-    WorkflowRow,
+    AlertNote, AttemptRow, BackfillId, BackfillRow, Change, FiringRow, GangStage, InboxRow, JobRow, Key,
+    KeyRow, ListenerRow, OutboxId, OutboxRow, RunRow, ScheduleRow, Selection, Trigger, Values, WorkflowRow,
 };
 use windlass_core::run;
 use windlass_core::shard::input::{
@@ -64,7 +64,18 @@ pub struct World {
     pub firings: BTreeMap<(Name, Arc<str>, Wall), FiringRow>,
     pub calendars: Arc<BTreeMap<Name, Calendar>>,
     pub stored: BTreeMap<Name, Arc<Definition>>,
-    definitions: BTreeMap<RunId, Arc<Definition>>,
+    pub listeners: BTreeMap<(Name, Name), ListenerRow>,
+    pub inbox: BTreeMap<(Name, Name), InboxRow>,
+    pub outbox: BTreeMap<OutboxId, OutboxRow>,
+    pub backfills: BTreeMap<BackfillId, BackfillRow>,
+    /// Every alert that went out, also again.
+    pub alerts: Vec<(OutboxId, Arc<AlertNote>)>,
+    /// Every row that the outbox ever had.
+    pub posted: Vec<OutboxRow>,
+    /// Every end of every run.
+    pub ends: Vec<(RunId, run::State)>,
+    id: ShardId,
+    pub definitions: BTreeMap<RunId, Arc<Definition>>,
     workers: BTreeMap<WorkerId, (WorkerLife, Capability)>,
     pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
     calls: u64,
@@ -76,8 +87,20 @@ pub fn life(number: u64) -> WorkerLife {
 
 impl World {
     pub fn new() -> World {
+        World::of(ShardId::LEADER)
+    }
+
+    pub fn of(id: ShardId) -> World {
         World {
-            shard: Shard::new(ShardId::LEADER, Settings::default(), None),
+            id,
+            posted: Vec::new(),
+            ends: Vec::new(),
+            listeners: BTreeMap::new(),
+            inbox: BTreeMap::new(),
+            outbox: BTreeMap::new(),
+            backfills: BTreeMap::new(),
+            alerts: Vec::new(),
+            shard: Shard::new(id, Settings::default(), None),
             now: Now { mono: Mono(1_000), wall: Wall(1_780_000_000_000) },
             runs: BTreeMap::new(),
             attempts: BTreeMap::new(),
@@ -128,6 +151,15 @@ impl World {
         for change in decision.changes {
             match change {
                 Change::Run(row) => {
+                    if let (false, Some(stored)) =
+                        (self.definitions.contains_key(&row.id), self.stored.get(&row.workflow))
+                    {
+                        self.definitions.insert(row.id, Arc::clone(stored));
+                    }
+                    // One that was over may have been reopened and have ended in the same decision.
+                    if matches!(row.state, run::State::Ended(_)) {
+                        self.ends.push((row.id, row.state));
+                    }
                     self.runs.insert(row.id, (*row).clone());
                 }
                 Change::Attempt(row) => self.store_attempt(row),
@@ -156,6 +188,25 @@ impl World {
                         .insert((row.workflow.clone(), Arc::clone(&row.schedule), row.first_due), row);
                 }
                 Change::LastRun(id) => self.last = Some(id),
+                Change::Listener(row) => {
+                    self.listeners.insert((row.source.clone(), row.listener.clone()), row);
+                }
+                Change::ListenerGone(source, listener) => {
+                    self.listeners.remove(&(source, listener)).expect("a listener");
+                }
+                Change::Inbox(row) => {
+                    let key = (row.listener.clone(), row.source.clone());
+                    let before = self.inbox.insert(key, row.clone());
+                    assert!(before.is_none_or(|before| before.last < row.last), "{row:?} went back");
+                }
+                Change::Outbox(row) => {
+                    self.posted.push(row.clone());
+                    assert!(self.outbox.insert(row.id, row).is_none(), "an id used twice");
+                }
+                Change::OutboxGone(id) => {
+                    self.outbox.remove(&id).expect("something to be told");
+                }
+                Change::Backfill(row) => self.store_backfill(row),
             }
         }
         for message in decision.messages {
@@ -167,6 +218,17 @@ impl World {
                 Message::Worker(_, ToWorker::Settled(_)) => {}
                 Message::ToPool(name, message) => self.mail.push_back(Input::ToPool(name, message)),
                 Message::FromPool(name, message) => self.mail.push_back(Input::FromPool(name, message)),
+                Message::ToHome(name, message) => self.mail.push_back(Input::ToHome(name, message)),
+                Message::FromHome(name, message) => self.mail.push_back(Input::FromHome(name, message)),
+                // The store is read now; its answer may come late.
+                Message::Lookup(inquiry) => {
+                    let found = self.newest_run(&inquiry.workflow, inquiry.logical_time);
+                    self.mail.push_back(Input::Found(inquiry, found));
+                }
+                Message::Deliver(id, note) => {
+                    self.alerts.push((id, note));
+                    self.mail.push_back(Input::Delivered(id));
+                }
                 Message::Worker(life, order) => {
                     if let ToWorker::Go(attempt) = order {
                         self.check_go(attempt);
@@ -241,9 +303,13 @@ impl World {
             keys: self.keys.clone(),
             runs: stored,
             workflows,
+            listeners: self.listeners.values().cloned().collect(),
+            inbox: self.inbox.values().cloned().collect(),
+            outbox: self.outbox.values().cloned().collect(),
+            backfills: self.backfills.values().filter(|row| !row.state.is_over()).cloned().collect(),
             calendars: Arc::clone(&self.calendars),
         };
-        self.shard = Shard::load(self.now, ShardId::LEADER, Settings::default(), rows, &mut decision);
+        self.shard = Shard::load(self.now, self.id, Settings::default(), rows, &mut decision);
         self.carry_out(decision);
     }
 
@@ -263,7 +329,27 @@ impl World {
         let has = self.held.iter().filter(|(of, _)| *of == life).map(|(_, held)| held.attempt);
         let (running, queued) = has.partition(|attempt| self.started.contains(attempt));
         let (held, finished) = (Vec::new(), Vec::new());
-        Inventory { life, shard: ShardId::LEADER, epoch: self.epoch, queued, held, running, finished }
+        Inventory { life, shard: self.id, epoch: self.epoch, queued, held, running, finished }
+    }
+
+    /// The newest run of a workflow and logical time that others can wait for.
+    fn newest_run(&self, workflow: &Name, logical_time: Wall) -> Option<Box<StoredRun>> {
+        let is = |row: &&RunRow| {
+            row.workflow == *workflow
+                && row.logical_time == logical_time
+                && row.version.is_some()
+                && !matches!(row.trigger, Trigger::Parent(_))
+        };
+        self.runs.values().rfind(is).map(|row| Box::new(self.stored_run(row)))
+    }
+
+    /// The cursor only moves forward, and the plan never changes.
+    fn store_backfill(&mut self, row: BackfillRow) {
+        if let Some(before) = self.backfills.get(&row.id) {
+            assert!(row.cursor >= before.cursor && row.times == before.times, "{before:?} became {row:?}");
+            assert!(!before.state.is_over(), "{before:?} was over");
+        }
+        self.backfills.insert(row.id, row);
     }
 
     /// An attempt's end never changes; a fence only rises.
@@ -350,6 +436,30 @@ impl World {
         }
     }
 
+    /// Submits a run of a stored workflow about a time.
+    pub fn submit_at(&mut self, workflow: &str, logical_time: Wall) -> Answer {
+        let name = Name::new(workflow).unwrap();
+        let definition = Arc::clone(&self.stored[&name]);
+        let key = format!("at-{}-{}", self.calls, self.now.mono.0);
+        let pinned = Arc::clone(&self.pinned);
+        let wanted = CreateRun {
+            key: Key { principal: "me".into(), key: key.into() },
+            body: 0,
+            definition,
+            version: Some(1),
+            origin: Arc::default(),
+            pinned,
+            params: Arc::default(),
+            logical_time,
+            run_at: None,
+            priority: None,
+            selection: Selection::All,
+            rerun_of: None,
+            known: None,
+        };
+        self.call(Call::Create(Box::new(wanted)))
+    }
+
     pub fn create(
         &mut self,
         definition: &Arc<Definition>,
@@ -373,6 +483,7 @@ impl World {
             run_at: None,
             priority: None,
             selection,
+            rerun_of: None,
         };
         self.input(Input::Call(call, Call::Create(Box::new(wanted))));
         self.answers.remove(&call).expect("an answer")
@@ -424,6 +535,13 @@ impl World {
                 in_vain.insert(class);
             }
         }
+    }
+
+    pub fn call(&mut self, what: Call) -> Answer {
+        self.calls += 1;
+        let call = CallId(self.calls);
+        self.input(Input::Call(call, what));
+        self.answers.remove(&call).expect("an answer")
     }
 
     pub fn pass(&mut self, duration: Duration) {

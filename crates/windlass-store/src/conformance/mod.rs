@@ -19,6 +19,7 @@
 //! Nothing here injects faults: a lost answer is one that the case does not look at, and a commit that lands
 //! late is one that is sent late.
 
+mod between;
 mod claims;
 mod fencing;
 mod fixtures;
@@ -167,6 +168,17 @@ macro_rules! each_case {
                 the_cursor_of_a_schedule_does_not_go_back,
                 a_due_time_has_one_run,
                 pools_come_back_with_their_permits,
+            }
+            between {
+                listeners_come_back_until_they_are_gone,
+                completions_are_not_dealt_with_twice,
+                what_is_to_be_told_comes_back_until_it_is_heard,
+                what_another_shard_tells_is_refused,
+                backfills_come_back_until_they_are_over,
+                the_cursor_of_a_backfill_does_not_go_back,
+                a_key_starts_one_backfill,
+                the_newest_run_of_a_logical_time_is_found,
+                successful_logical_times_are_found,
             }
             listing {
                 lists_are_newest_first_over_all_shards,

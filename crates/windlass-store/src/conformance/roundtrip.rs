@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_core::rows::{
-    AttemptRow, Change, Expansion, GangRow, GangStage, JobRow, KeyRow, RunRow, Selection, Trigger, Values,
+    AttemptRow, BackfillId, Change, Expansion, GangRow, GangStage, JobRow, KeyRow, RunRow, Selection,
+    Trigger, Values,
 };
 use windlass_core::run;
 use windlass_core::time::Wall;
@@ -67,6 +68,8 @@ pub(super) async fn runs_come_back_as_they_were(store: &impl Store) {
     let other = RunId::from_u64(u64::MAX >> 1).expect("the highest id");
     add(&|row| row.trigger = Trigger::Rerun(other));
     add(&|row| row.trigger = Trigger::Rerun(id(1, 1)));
+    add(&|row| row.trigger = Trigger::After(other));
+    add(&|row| row.trigger = Trigger::Backfill(BackfillId(id(1, 1))));
     for selection in [Selection::From(TaskIndex(0)), Selection::Only(TaskIndex(u32::MAX))] {
         add(&|row| row.selection = selection);
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use windlass_core::attempt;
 use windlass_core::rows::{
-    AttemptRow, Change, Firing, FiringRow, JobRow, Key, KeyRow, RunRow, ScheduleRow, Trigger, WorkflowRow,
+    AttemptRow, BackfillId, BackfillRow, Change, Firing, FiringRow, InboxRow, JobRow, Key, KeyRow,
+    ListenerRow, OutboxId, OutboxRow, RunRow, ScheduleRow, Trigger, WorkflowRow,
 };
 use windlass_core::shard::pools::Ask;
 use windlass_core::time::Wall;
@@ -28,6 +29,10 @@ pub(super) enum Undo {
     Firing((ScheduleKey, Wall), Option<FiringRow>),
     Pool((ShardId, Name), Option<u32>),
     Permit((ShardId, Name, JobId), Option<Ask>),
+    Listener((ShardId, Name, Name), Option<ListenerRow>),
+    Inbox((ShardId, Name, Name), Option<InboxRow>),
+    Outbox(OutboxId, Option<OutboxRow>),
+    Backfill(BackfillId, Option<Box<BackfillRow>>),
 }
 
 impl Model {
@@ -90,7 +95,62 @@ impl Model {
                 undo.push(Undo::Permit(key, before));
                 Ok(())
             }
+            Change::Listener(row) => {
+                let key = (batch.shard, row.source.clone(), row.listener.clone());
+                let before = self.tables.listeners.insert(key.clone(), row.clone());
+                undo.push(Undo::Listener(key, before));
+                Ok(())
+            }
+            Change::ListenerGone(source, listener) => {
+                let key = (batch.shard, source.clone(), listener.clone());
+                let before = self.tables.listeners.remove(&key);
+                undo.push(Undo::Listener(key, before));
+                Ok(())
+            }
+            Change::Inbox(row) => self.apply_inbox(batch, row, undo),
+            Change::Outbox(row) => {
+                let before = self.tables.outbox.insert(row.id, row.clone());
+                undo.push(Undo::Outbox(row.id, before));
+                Ok(())
+            }
+            Change::OutboxGone(id) => {
+                let before = self.tables.outbox.remove(id);
+                undo.push(Undo::Outbox(*id, before));
+                Ok(())
+            }
+            Change::Backfill(row) => self.apply_backfill(row, undo),
         }
+    }
+
+    /// What was dealt with is not dealt with again.
+    fn apply_inbox(&mut self, batch: &Batch, row: &InboxRow, undo: &mut Vec<Undo>) -> Result<(), Reject> {
+        let key = (batch.shard, row.listener.clone(), row.source.clone());
+        if let Some(stored) = self.tables.inbox.get(&key).filter(|stored| stored.last >= row.last) {
+            return Err(Reject::InboxWentBack { stored: stored.last });
+        }
+        let before = self.tables.inbox.insert(key.clone(), row.clone());
+        undo.push(Undo::Inbox(key, before));
+        Ok(())
+    }
+
+    /// The cursor of a campaign only moves forward, and a key starts one campaign.
+    fn apply_backfill(&mut self, row: &BackfillRow, undo: &mut Vec<Undo>) -> Result<(), Reject> {
+        match self.tables.backfills.get(&row.id) {
+            Some(stored) if stored.cursor > row.cursor => {
+                return Err(Reject::BackfillWentBack { stored: stored.cursor });
+            }
+            Some(_) => {}
+            None => {
+                let shard = row.id.0.shard();
+                let same = |other: &&BackfillRow| other.id.0.shard() == shard && other.key == row.key;
+                if let Some(other) = self.tables.backfills.values().find(same) {
+                    return Err(Reject::KeyTaken { run: other.id.0 });
+                }
+            }
+        }
+        let before = self.tables.backfills.insert(row.id, row.clone());
+        undo.push(Undo::Backfill(row.id, before.map(Box::new)));
+        Ok(())
     }
 
     /// The cursor of a schedule only moves forward.
@@ -148,7 +208,11 @@ impl Model {
     fn create(&mut self, batch: &Batch, row: &RunRow, undo: &mut Vec<Undo>) -> Result<(), Reject> {
         match row.trigger {
             Trigger::Parent(job) => return self.known(batch, job.run),
-            Trigger::Call | Trigger::Rerun(_) | Trigger::Schedule(..) => {}
+            Trigger::Call
+            | Trigger::Rerun(_)
+            | Trigger::Schedule(..)
+            | Trigger::After(_)
+            | Trigger::Backfill(_) => {}
         }
         let origin = batch.origins.get(&row.id).ok_or(Reject::NoOrigin(row.id))?;
         match (row.version, &origin.inline) {
@@ -229,6 +293,12 @@ impl Model {
                 Undo::Firing(key, row) => drop(set(&mut self.tables.firings, key, row)),
                 Undo::Pool(key, limit) => drop(set(&mut self.tables.pools, key, limit)),
                 Undo::Permit(key, ask) => drop(set(&mut self.tables.permits, key, ask)),
+                Undo::Listener(key, row) => drop(set(&mut self.tables.listeners, key, row)),
+                Undo::Inbox(key, row) => drop(set(&mut self.tables.inbox, key, row)),
+                Undo::Outbox(id, row) => drop(set(&mut self.tables.outbox, id, row)),
+                Undo::Backfill(id, row) => {
+                    drop(set(&mut self.tables.backfills, id, row.map(|row| *row)));
+                }
             }
         }
     }

@@ -1,9 +1,12 @@
 //! Lists, details and versions, in memory.
 
+use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use windlass_core::rows::{AttemptRow, JobRow, Key, KeyRow};
+use windlass_core::rows::{AttemptRow, BackfillId, BackfillRow, JobRow, Key, KeyRow, RunRow};
+use windlass_core::run;
+use windlass_core::time::Wall;
 use windlass_model::{AttemptNumber, JobId, JobNumber, Name, RunId, ShardId};
 
 use super::{Model, tables};
@@ -27,6 +30,50 @@ impl Model {
         let more = wanted.next().is_some();
         let next = runs.last().filter(|_| more).map(|row| Cursor::after(row.id));
         Page { runs, next }
+    }
+
+    /// See [`Store::newest_run`](crate::Store::newest_run).
+    pub fn newest_run(&self, shard: ShardId, workflow: &Name, logical_time: Wall) -> Option<FoundRun> {
+        let newest = self.public_runs(shard, workflow).rfind(|row| row.logical_time == logical_time)?;
+        self.run(newest.id)
+    }
+
+    /// See [`Store::succeeded`](crate::Store::succeeded).
+    pub fn succeeded(&self, shard: ShardId, workflow: &Name, from: Wall, to: Wall) -> BTreeMap<Wall, RunId> {
+        let success = run::State::Ended(run::End::Success);
+        self.public_runs(shard, workflow)
+            .filter(|row| row.state == success && (from..=to).contains(&row.logical_time))
+            .map(|row| (row.logical_time, row.id))
+            .collect()
+    }
+
+    /// The runs that others can wait for, oldest first.
+    fn public_runs(&self, shard: ShardId, workflow: &Name) -> impl DoubleEndedIterator<Item = &RunRow> {
+        let public = move |row: &&RunRow| {
+            row.id.shard() == shard
+                && row.workflow == *workflow
+                && row.version.is_some()
+                && row.trigger.parent().is_none()
+        };
+        self.tables.runs.values().map(|row| &**row).filter(public)
+    }
+
+    /// See [`Store::backfill`](crate::Store::backfill).
+    pub fn backfill(&self, id: BackfillId) -> Option<BackfillRow> {
+        self.tables.backfills.get(&id).cloned()
+    }
+
+    /// See [`Store::backfills`](crate::Store::backfills).
+    pub fn backfills(
+        &self,
+        workflow: Option<&Name>,
+        below: Option<BackfillId>,
+        limit: usize,
+    ) -> Vec<BackfillRow> {
+        let below = below.map_or(Bound::Unbounded, Bound::Excluded);
+        let newest_first = self.tables.backfills.range((Bound::Unbounded, below)).rev().map(|(_, row)| row);
+        let wanted = newest_first.filter(|row| workflow.is_none_or(|workflow| *workflow == row.workflow));
+        wanted.take(limit).cloned().collect()
     }
 
     /// See [`Store::jobs`](crate::Store::jobs).

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use windlass_core::rows::Trigger;
 use windlass_model::{Epoch, Name, RunId, ShardId};
 
 use super::Model;
@@ -46,10 +45,7 @@ impl Model {
         let mut newer: BTreeMap<&Name, u32> = BTreeMap::new();
         let mut old = Vec::new();
         for (id, row) in self.tables.runs.iter().rev() {
-            let top = match row.trigger {
-                Trigger::Call | Trigger::Rerun(_) | Trigger::Schedule(..) => true,
-                Trigger::Parent(_) => false,
-            };
+            let top = row.trigger.parent().is_none();
             if id.shard() != shard || !top || !is_over(row) {
                 continue;
             }

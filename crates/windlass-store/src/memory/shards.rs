@@ -70,6 +70,7 @@ impl Model {
         loaded.keys = self.tables.open_keys(shard).cloned().collect();
         loaded.workflows = self.tables.workflows_of(shard);
         loaded.pools = self.tables.pools_of(shard);
+        self.tables.load_homes(shard, &mut loaded);
         Ok(loaded)
     }
 }

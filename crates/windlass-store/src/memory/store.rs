@@ -1,8 +1,10 @@
 //! The model behind the async trait.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use windlass_core::rows::{AttemptRow, JobRow, Key, KeyRow};
+use windlass_core::rows::{AttemptRow, BackfillId, BackfillRow, JobRow, Key, KeyRow};
+use windlass_core::time::Wall;
 use windlass_model::{AttemptNumber, Epoch, JobNumber, Name, OwnerId, RunId, ShardCount, ShardId};
 
 use super::{Fate, Model};
@@ -106,6 +108,38 @@ impl Store for MemoryStore {
 
     async fn runs(&self, filter: &Filter, after: Option<Cursor>, limit: usize) -> Result<Page, Unavailable> {
         Ok(self.model().runs(filter, after, limit))
+    }
+
+    async fn newest_run(
+        &self,
+        shard: ShardId,
+        workflow: &Name,
+        logical_time: Wall,
+    ) -> Result<Option<FoundRun>, Unavailable> {
+        Ok(self.model().newest_run(shard, workflow, logical_time))
+    }
+
+    async fn succeeded(
+        &self,
+        shard: ShardId,
+        workflow: &Name,
+        from: Wall,
+        to: Wall,
+    ) -> Result<BTreeMap<Wall, RunId>, Unavailable> {
+        Ok(self.model().succeeded(shard, workflow, from, to))
+    }
+
+    async fn backfill(&self, id: BackfillId) -> Result<Option<BackfillRow>, Unavailable> {
+        Ok(self.model().backfill(id))
+    }
+
+    async fn backfills(
+        &self,
+        workflow: Option<&Name>,
+        below: Option<BackfillId>,
+        limit: usize,
+    ) -> Result<Vec<BackfillRow>, Unavailable> {
+        Ok(self.model().backfills(workflow, below, limit))
     }
 
     async fn jobs(

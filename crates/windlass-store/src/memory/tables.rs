@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_core::rows::{
-    AttemptRow, FiringRow, JobRow, Key, KeyRow, RunRow, ScheduleRow, Trigger, WorkflowRow,
+    AttemptRow, BackfillId, BackfillRow, FiringRow, InboxRow, JobRow, Key, KeyRow, ListenerRow, OutboxId,
+    OutboxRow, RunRow, ScheduleRow, Trigger, WorkflowRow,
 };
 use windlass_core::shard::pools::Ask;
 use windlass_core::time::Wall;
@@ -12,7 +13,7 @@ use windlass_model::{AttemptNumber, JobId, JobNumber, Name, RunId, ShardId};
 
 use crate::commit::Origin;
 use crate::reads::is_over;
-use crate::shards::LoadedWorkflow;
+use crate::shards::{Loaded, LoadedWorkflow};
 
 /// A schedule: its home, its workflow, and what identifies it there.
 pub(super) type ScheduleKey = (ShardId, Name, Arc<str>);
@@ -29,6 +30,10 @@ pub(super) struct Tables {
     pub(super) firings: BTreeMap<(ScheduleKey, Wall), FiringRow>,
     pub(super) pools: BTreeMap<(ShardId, Name), u32>,
     pub(super) permits: BTreeMap<(ShardId, Name, JobId), Ask>,
+    pub(super) listeners: BTreeMap<(ShardId, Name, Name), ListenerRow>,
+    pub(super) inbox: BTreeMap<(ShardId, Name, Name), InboxRow>,
+    pub(super) outbox: BTreeMap<OutboxId, OutboxRow>,
+    pub(super) backfills: BTreeMap<BackfillId, BackfillRow>,
     /// The runs that are not over.
     open: BTreeSet<(ShardId, RunId)>,
     /// The keys of each run.
@@ -45,10 +50,7 @@ impl Tables {
             Some(row) if !is_over(row) => self.open.insert(place),
             Some(_) | None => self.open.remove(&place),
         };
-        let parent = |row: &Arc<RunRow>| match row.trigger {
-            Trigger::Parent(job) => Some(job.run),
-            Trigger::Call | Trigger::Rerun(_) | Trigger::Schedule(..) => None,
-        };
+        let parent = |row: &Arc<RunRow>| row.trigger.parent().map(|job| job.run);
         if let Some(parent) = row.as_ref().and_then(parent) {
             self.children.insert((parent, id));
         }
@@ -116,6 +118,18 @@ impl Tables {
         };
         let own = self.pools.iter().filter(|((home, _), _)| *home == shard);
         own.map(|((_, name), limit)| (name.clone(), *limit, permits(name))).collect()
+    }
+
+    /// What the homes in a shard have to do with others.
+    pub(super) fn load_homes(&self, shard: ShardId, loaded: &mut Loaded) {
+        let at_home = |key: &(ShardId, Name, Name)| key.0 == shard;
+        let listeners = self.listeners.iter().filter(|(key, _)| at_home(key));
+        loaded.listeners = listeners.map(|(_, row)| row.clone()).collect();
+        let inbox = self.inbox.iter().filter(|(key, _)| at_home(key));
+        loaded.inbox = inbox.map(|(_, row)| row.clone()).collect();
+        loaded.outbox = self.outbox.values().filter(|row| row.id.shard == shard).cloned().collect();
+        let open = |row: &&BackfillRow| row.id.0.shard() == shard && !row.state.is_over();
+        loaded.backfills = self.backfills.values().filter(open).cloned().collect();
     }
 
     pub(super) fn children_of(&self, run: RunId) -> impl Iterator<Item = RunId> {

@@ -121,6 +121,7 @@ impl Cluster {
             run_at: None,
             priority: None,
             selection: Selection::All,
+            rerun_of: None,
         };
         let call = CallId(self.calls);
         self.decide(&Input::Call(call, Call::Create(Box::new(wanted))));
@@ -301,6 +302,10 @@ impl Cluster {
             runs,
             workflows: Vec::new(),
             pools: loaded.pools,
+            listeners: loaded.listeners,
+            inbox: loaded.inbox,
+            outbox: loaded.outbox,
+            backfills: loaded.backfills,
             calendars: Arc::default(),
         };
         self.shard = Shard::load(self.now, SHARD, Settings::default(), rows, &mut decision);
@@ -352,7 +357,7 @@ impl Cluster {
                 Message::Worker(_, ToWorker::Settled(_)) => {}
                 Message::Worker(life, order) => self.orders.push((life, order)),
                 Message::Unused(offer) => self.unused = offer.grants,
-                Message::ToPool(..) | Message::FromPool(..) => panic!("no workflow here has a pool"),
+                other => panic!("no workflow here needs another home: {other:?}"),
             }
         }
     }

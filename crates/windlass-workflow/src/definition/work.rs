@@ -117,6 +117,25 @@ pub enum Work {
 }
 
 impl Work {
+    /// Whether its attempts take a slot of a worker. A `wait` for a file or an address does while it looks.
+    pub fn takes_slot(&self) -> bool {
+        match self {
+            Work::Wait(wait) => match wait.until {
+                WaitFor::File { .. } | WaitFor::Http { .. } => true,
+                WaitFor::Duration(_) | WaitFor::Time(_) => false,
+            },
+            Work::Shell(_)
+            | Work::Python(_)
+            | Work::Http(_)
+            | Work::Sleep(_)
+            | Work::Noop
+            | Work::Workflow(_)
+            | Work::Dependent(_)
+            | Work::Switch(_)
+            | Work::Approve(_) => self.task_type().takes_slot(),
+        }
+    }
+
     /// Its task type.
     pub fn task_type(&self) -> TaskType {
         match self {
