@@ -532,8 +532,14 @@ impl Judge {
 
     /// What is in a gang starts only once it is stored that the gang goes.
     fn check_gang(&mut self, id: AttemptId, task: &Task) {
+        let Some(name) = &task.gang else { return };
+        let row = self.runs.get(&id.job.run);
+        // Once all have started, each is on its own.
+        let apart = row.is_some_and(|row| {
+            row.gangs.iter().any(|gang| gang.gang == *name && gang.stage == GangStage::Started)
+        });
         // The word to go may arrive after the gang was called off; then the start is ended again.
-        if task.gang.is_some() && !self.told_to_go.contains(&id) {
+        if !apart && !self.told_to_go.contains(&id) {
             self.violated(31, format!("{id} starts, and its gang was not told to go"));
         }
     }
