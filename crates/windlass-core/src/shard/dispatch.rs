@@ -102,6 +102,8 @@ impl Shard {
                 }
                 out.changes.push(Change::Job(JobRow::new(id, job.state, problem, now.wall)));
                 give_back(task, permit, out);
+                // Before its end may close the task, which then is in no queue to be taken out of.
+                self.requeue(run, place.task);
                 self.job_ended(now, run, place, out);
                 return false;
             }

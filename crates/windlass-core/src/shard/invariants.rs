@@ -16,7 +16,8 @@ impl Shard {
         self.queue.check();
         let mut queued = BTreeMap::new();
         for (key, entry) in self.queue.entries() {
-            queued.insert((key.run, entry.task), (entry.startable, entry.askable));
+            let before = queued.insert((key.run, entry.task), (entry.startable, entry.askable));
+            assert_eq!(before, None, "{} {:?} is in the queue twice", key.run, entry.task);
         }
         for (id, run) in &self.runs {
             assert_eq!(*id, run.row.id);

@@ -647,3 +647,19 @@ fn a_result_counts_only_from_the_life_that_the_attempt_was_given_to() {
     world.succeed(0);
     assert_eq!(world.state(run), SUCCESS);
 }
+
+#[test]
+fn a_job_whose_values_cannot_be_worked_out_fails_and_leaves_the_queue() {
+    let mut world = World::with_worker();
+    let run = world.submit(&flow(
+        "name: x\ntasks: {a: {run: x}, b: {depends_on: [a], run: 'use ${{ tasks.a.outputs.v }}'}, c: {run: x, \
+         depends_on: [b], trigger: all_done}}",
+    ));
+    world.control(run, Command::ForceSuccess(JobNumber(0)));
+    // `b` reads what nobody put out: it fails when it is to be assigned, and the slot goes to `c`.
+    world.offer(1);
+    assert_eq!(world.job(run, 1), Some(Job::Ended(End::Failed)));
+    assert_eq!(world.held_tasks(), ["2"]);
+    world.succeed(0);
+    assert_eq!(world.state(run), FAILED);
+}
