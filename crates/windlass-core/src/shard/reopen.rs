@@ -14,7 +14,7 @@ use super::Shard;
 use super::dispatch::give_back;
 use super::input::{Command, Decision, JobPlace, RecoverFrom, Refusal};
 use super::load::StoredRun;
-use super::open_run::{Jobs, OpenRun, Phase};
+use super::open_run::{Job, Jobs, OpenRun, Phase};
 use crate::rows::{Change, JobRow, Trigger};
 use crate::time::Now;
 use crate::{job, run};
@@ -131,6 +131,7 @@ impl Shard {
         out: &mut Decision,
     ) -> Result<TaskIndex, Refusal> {
         let (place, id) = find(run, number)?;
+        begin_if_ready(run, place);
         let before = state_of(run, place).ok_or(job::Refused::NotExpected)?;
         let state = job::transition(before, job::Event::ForcedSuccess)?;
         let jobs = open_again(run, place.task)?;
@@ -213,6 +214,17 @@ fn state_of(run: &OpenRun, place: JobPlace) -> Option<job::State> {
         Phase::Waiting => return None,
     };
     jobs.begun.get(&place.item).map(|job| job.state)
+}
+
+/// A job that is ready and was never tried gets a place of its own.
+fn begin_if_ready(run: &mut OpenRun, place: JobPlace) {
+    if let Some(jobs) = run.jobs(place.task)
+        && (jobs.next..jobs.count).contains(&place.item)
+    {
+        jobs.begin(place.item);
+        jobs.begun.insert(place.item, Job::new(job::State::Ready));
+        jobs.again.insert(place.item);
+    }
 }
 
 /// The jobs of a task that is open, or of one that is done and is open from now on.
