@@ -53,6 +53,16 @@ const TEXTS: &[(bool, &str)] = &[
         true,
         "name: together\ntasks: {a: {run: work, gang: g}, b: {run: work, gang: g}, c: {run: work, depends_on: [a, b]}}",
     ),
+    (true, "name: echo\ntriggers: [{after: diamond, on: done}]\ntasks: {a: {run: work}}"),
+    (
+        true,
+        "name: needs\ntasks: {d: {type: dependent, with: {workflow: diamond}, timeout: 15s}, a: {run: work, depends_on: [d]}}",
+    ),
+    (
+        false,
+        "name: waits\nalerts: [{on: [failed], type: webhook, with: {url: 'http://hooks.example/x'}}]\ntasks: {t: {type: wait, \
+         with: {for: 2s}}, f: {type: wait, with: {file: /ready, every: 1s}, timeout: 20s}, a: {run: work, depends_on: [t, f]}}",
+    ),
     (false, "name: patient\ntasks: {a: {run: work, on_worker_lost: wait}}"),
     (
         false,

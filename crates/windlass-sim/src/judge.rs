@@ -7,7 +7,8 @@ use windlass_core::attempt;
 use windlass_core::durable::Batch;
 use windlass_core::job;
 use windlass_core::rows::{
-    AttemptRow, Change, Firing, FiringRow, GangStage, JobRow, Key, RunRow, ScheduleRow,
+    AttemptRow, BackfillId, BackfillRow, Change, Firing, FiringRow, GangStage, JobRow, Key, OutboxId, RunRow,
+    ScheduleRow, Trigger,
 };
 use windlass_core::run;
 use windlass_core::shard::input::{Assignment, Command, WorkerLife};
@@ -21,7 +22,7 @@ use windlass_model::{
 };
 use windlass_store::commit::Rejected;
 use windlass_store::content::Reject;
-use windlass_workflow::definition::{Task, TaskIndex};
+use windlass_workflow::definition::{Task, TaskIndex, TaskType};
 
 use crate::flows::Flows;
 use crate::people::POOL;
@@ -104,6 +105,13 @@ pub struct Judge {
     last_permit: Option<ShardId>,
     schedules: BTreeMap<(Name, Arc<str>), ScheduleRow>,
     firings: BTreeMap<(Name, Arc<str>, Wall), FiringRow>,
+    /// What is to be told and was not.
+    outbox: BTreeSet<OutboxId>,
+    backfills: BTreeMap<BackfillId, BackfillRow>,
+    /// Runs that the commit creates.
+    fresh: Vec<Arc<RunRow>>,
+    /// How often each run has ended.
+    ends: BTreeMap<RunId, u32>,
     /// Attempts whose gang was told to go while they were its current ones.
     told_to_go: BTreeSet<AttemptId>,
     /// With which epoch a member of a gang was first told to go.
@@ -135,6 +143,10 @@ impl Judge {
             last_permit: None,
             schedules: BTreeMap::new(),
             firings: BTreeMap::new(),
+            outbox: BTreeSet::new(),
+            backfills: BTreeMap::new(),
+            fresh: Vec::new(),
+            ends: BTreeMap::new(),
             told_to_go: BTreeSet::new(),
             gone: BTreeMap::new(),
             hits: Vec::new(),
@@ -218,6 +230,15 @@ impl Judge {
                         self.violated(15, format!("{} permits of {POOL}", self.pool.len()));
                     }
                 }
+                Change::Outbox(row) => {
+                    self.outbox.insert(row.id);
+                }
+                Change::OutboxGone(id) => {
+                    self.outbox.remove(id);
+                }
+                Change::Backfill(row) => {
+                    self.backfills.insert(row.id, row.clone());
+                }
                 Change::PermitGone(_, ask) => {
                     if self.pool.get(&ask.job) == Some(ask) {
                         self.pool.remove(&ask.job);
@@ -249,7 +270,7 @@ impl Judge {
                 self.hits.push("gang member lost");
             }
         }
-        if let Some(before) = before {
+        if let Some(before) = &before {
             let was_over = matches!(before.state, run::State::Ended(_));
             let is_over = matches!(row.state, run::State::Ended(_));
             if was_over && !is_over && !self.reopens.contains(&row.id) {
@@ -257,12 +278,39 @@ impl Judge {
             }
             let pinned =
                 |row: &RunRow| (row.workflow.clone(), row.version, row.logical_time, row.params.clone());
-            if pinned(&before) != pinned(row) {
+            if pinned(before) != pinned(row) {
                 self.violated(28, format!("{} is not a run of what it was", row.id));
             }
         }
+        if before.is_none() {
+            self.fresh.push(Arc::clone(row));
+        }
+        let was_over = before.is_some_and(|before| matches!(before.state, run::State::Ended(_)));
+        if matches!(row.state, run::State::Ended(_)) && !was_over {
+            *self.ends.entry(row.id).or_default() += 1;
+        }
         if row.state == run::State::Ended(run::End::Success) {
             self.check_success(row);
+        }
+    }
+
+    /// What creates runs by itself creates each only once.
+    fn check_origin(&mut self, row: &RunRow) {
+        let of_same = |other: &&Arc<RunRow>| other.trigger == row.trigger && other.workflow == row.workflow;
+        let same: Vec<_> = self.runs.values().filter(of_same).collect();
+        let wrong = match row.trigger {
+            Trigger::After(source) => same.len() as u32 > self.ends.get(&source).copied().unwrap_or(0),
+            Trigger::Backfill(_) => {
+                same.iter().filter(|other| other.logical_time == row.logical_time).count() > 1
+            }
+            Trigger::Parent(_) => {
+                same.iter().filter(|other| !matches!(other.state, run::State::Ended(_))).count() > 1
+            }
+            Trigger::Schedule(..) => same.len() > 1,
+            Trigger::Call | Trigger::Rerun(_) => false,
+        };
+        if wrong {
+            self.violated(2, format!("{} is one run too many for {:?}", row.id, row.trigger));
         }
     }
 
@@ -359,6 +407,8 @@ impl Judge {
                 Some("it still runs")
             }
             (attempt::End::Killed | attempt::End::TimedOut, _) => None,
+            // A look at what a job waits for is over in no time, and never was an attempt.
+            (attempt::End::Returned, Some(_)) if self.is_probe(row.job) => None,
             (attempt::End::Returned, Some(_)) => Some("it was started"),
             (attempt::End::Returned, None) => None,
             (attempt::End::Lost, _) => None,
@@ -405,6 +455,9 @@ impl Judge {
 
     /// Limits hold after each commit as a whole.
     pub fn check_limits(&mut self) {
+        for row in std::mem::take(&mut self.fresh) {
+            self.check_origin(&row);
+        }
         let open = |row: &&AttemptRow| !matches!(row.state, attempt::State::Ended(_)) && row.permit.is_some();
         let pooled = self.attempts.values().filter(open).count();
         if pooled > POOL as usize {
@@ -412,7 +465,7 @@ impl Judge {
         }
         let mut active: BTreeMap<&Name, u32> = BTreeMap::new();
         for row in self.runs.values() {
-            let counts = !matches!(row.trigger, windlass_core::rows::Trigger::Parent(_));
+            let counts = !matches!(row.trigger, Trigger::Parent(_));
             let is_active = match row.state {
                 run::State::Running | run::State::Pausing | run::State::Stopping => true,
                 run::State::Paused { pending } => !pending,
@@ -672,9 +725,16 @@ impl Judge {
 
     // --- the end ------------------------------------------------------------------------------------
 
-    /// What is still held of the pool.
-    pub fn permits(&self) -> Option<String> {
-        (!self.pool.is_empty()).then(|| format!("permits are held by {:?}", self.pool.keys()))
+    /// What is still held, untold or under way.
+    pub fn left_over(&self) -> Option<String> {
+        if !self.pool.is_empty() {
+            return Some(format!("permits are held by {:?}", self.pool.keys()));
+        }
+        if let Some(id) = self.outbox.first() {
+            return Some(format!("{id:?} was not told"));
+        }
+        let open = self.backfills.values().find(|row| !row.state.is_over());
+        open.map(|row| format!("{:?} is {:?}", row.id, row.state))
     }
 
     /// Not everything came to its end.
@@ -743,6 +803,15 @@ impl Judge {
         if let Some(wrong) = wrong {
             self.violated(3, wrong);
         }
+    }
+
+    fn is_probe(&self, job: JobId) -> bool {
+        self.task_of(job).is_some_and(|(task, _)| task.work.task_type() == TaskType::Wait)
+    }
+
+    /// Whether a backfill is under way.
+    pub fn backfills(&self) -> bool {
+        self.backfills.values().any(|row| !row.state.is_over())
     }
 
     /// The task of a job, and which it is.

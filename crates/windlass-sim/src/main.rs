@@ -29,8 +29,9 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    std::panic::set_hook(Box::new(|_| {}));
     let flows = Arc::new(Flows::new());
+    // A panic inside a seed is a finding like any other, told with its seed.
+    std::panic::set_hook(Box::new(|_| {}));
     if let Some(seed) = args.seed {
         let report = play(seed, &flows, args.trace);
         print!("{}", report.trace);

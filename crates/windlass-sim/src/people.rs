@@ -6,6 +6,7 @@ use std::sync::Arc;
 use windlass_core::master::input::{Input, Reply};
 use windlass_core::rows::{Key, Selection};
 use windlass_core::run;
+use windlass_core::shard::backfill::{Range, StartBackfill};
 use windlass_core::shard::input::{
     Answer, Call, CallId, Command, Control, CreateRun, PutWorkflow, RecoverFrom, Refusal,
 };
@@ -48,6 +49,7 @@ enum What {
     Put { flow: usize },
     Pool,
     Disable(Name),
+    Backfill { from: Wall, to: Wall },
 }
 
 /// What a call is for.
@@ -63,7 +65,8 @@ impl World {
     pub fn plan_people(&mut self) {
         self.wish(100, What::Pool);
         for flow in 0..self.flows.all.len() {
-            if !self.flows.all[flow].definition.schedules.is_empty() {
+            let definition = &self.flows.all[flow].definition;
+            if !definition.schedules.is_empty() || !definition.triggers.is_empty() {
                 let when = self.random.between(200, 3_000);
                 self.wish(when, What::Put { flow });
             }
@@ -78,8 +81,14 @@ impl World {
             }
             let when = self.random.between(500, self.options.faults_for);
             let key = format!("key-{number}").into();
-            let logical = Wall(self.options.wall + when as i64);
+            // Few times, so that runs of different workflows are about the same.
+            let logical = Wall(self.options.wall + (when as i64 / 10_000) * 10_000);
             self.wish(when, What::Run { flow, key, logical });
+        }
+        if self.random.chance(500) {
+            let (from, to) = (Wall(self.options.wall - 60_000), Wall(self.options.wall - 1));
+            let when = self.random.between(3_000, self.options.faults_for);
+            self.wish(when, What::Backfill { from, to });
         }
         let first = self.random.between(1_000, self.options.operate_every * 2 + 1_000);
         self.after(first, Event::Operate);
@@ -94,6 +103,13 @@ impl World {
     /// Somebody asks for what they want, again if need be.
     pub fn submit(&mut self, number: usize) {
         if self.people.wishes[number].done && !self.random.chance(200) {
+            return;
+        }
+        if let What::Disable(_) = self.people.wishes[number].what
+            && self.judge.backfills()
+        {
+            // A workflow that is disabled gets no new runs, also not those of a backfill.
+            self.after(1_000, Event::Submit(number));
             return;
         }
         let shards = ShardCount::new(self.options.shards).expect("a number of shards");
@@ -137,6 +153,20 @@ impl World {
             What::Pool => {
                 let pool = Name::new("p").expect("a name");
                 (shards.home("pool", "p"), Call::SetPool(pool, POOL))
+            }
+            What::Backfill { from, to } => {
+                let workflow = Name::new("clock").expect("a name");
+                let home = home(self.options.shards, &workflow);
+                let range = Range { workflow, from, to, missing_only: false, succeeded: BTreeMap::new() };
+                let start = StartBackfill {
+                    key: Key { principal: "me".into(), key: "backfill".into() },
+                    body: 0,
+                    range,
+                    parallel: 2,
+                    params: Arc::default(),
+                    priority: None,
+                };
+                (home, Call::Backfill(Box::new(start)))
             }
             What::Disable(name) => {
                 (home(self.options.shards, &name), Call::EnableWorkflow(name, "me".into(), false))
@@ -203,13 +233,19 @@ impl World {
 
     fn wish_answered(&mut self, number: usize, answer: Answer) {
         let wish = &mut self.people.wishes[number];
+        if let (What::Backfill { .. }, Answer::Refused(Refusal::NoSuchWorkflow)) = (&wish.what, &answer) {
+            // It is not stored yet.
+            self.after(1_000, Event::Submit(number));
+            return;
+        }
         wish.done = true;
         match (&wish.what, answer) {
             (What::Run { key, .. }, Answer::Created(run)) => {
                 let there = self.store.model.run(run).is_some();
                 self.judge.acknowledged(key, run, there);
             }
-            (What::Run { .. }, Answer::Refused(Refusal::Disabled)) => {}
+            (What::Run { .. } | What::Backfill { .. }, Answer::Refused(Refusal::Disabled)) => {}
+            (What::Backfill { .. }, Answer::Backfill(..)) => {}
             (What::Put { .. } | What::Pool | What::Disable(_), Answer::Done) => {}
             (What::Disable(_), Answer::Refused(Refusal::NoSuchWorkflow)) => {}
             (_, answer) => self.judge.refused(&format!("{answer:?}")),
@@ -313,7 +349,7 @@ impl World {
             .map(|flow| flow.definition.name.clone())
             .collect();
         for name in scheduled {
-            self.wish(self.time + 2_000, What::Disable(name));
+            self.wish(self.time + 20_000, What::Disable(name));
         }
     }
 
@@ -372,8 +408,8 @@ impl World {
                 return format!("worker {} has {:?}", node.id, machine.open());
             }
         }
-        if let Some(permits) = self.judge.permits() {
-            return permits;
+        if let Some(left) = self.judge.left_over() {
+            return left;
         }
         String::new()
     }
