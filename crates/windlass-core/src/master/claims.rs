@@ -54,7 +54,7 @@ impl Master {
                 }
             }
         }
-        if self.lease.counter.is_some() && !self.stopping && self.may_speak(now) {
+        if !self.stopping && self.is_fresh(now) {
             let mut living: BTreeMap<OwnerId, Name> = self
                 .peers
                 .iter()

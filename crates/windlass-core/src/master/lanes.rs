@@ -180,12 +180,10 @@ impl Master {
         if self.lanes[lane].open.parts.is_empty() {
             return;
         }
-        let speaks = self.may_speak(now);
         let parts = &self.lanes[lane].open.parts;
-        let commits = parts.values().any(Part::commits);
-        if commits || !speaks {
+        if parts.iter().any(|(shard, part)| part.commits() || !self.may_speak(now, *shard)) {
             if self.lanes[lane].flights.len() < self.settings.pipeline.max(1) {
-                self.launch(speaks, lane, out);
+                self.launch(now, lane, out);
             }
             return;
         }
@@ -203,7 +201,7 @@ impl Master {
         }
     }
 
-    fn launch(&mut self, speaks: bool, lane: usize, out: &mut Decision) {
+    fn launch(&mut self, now: Now, lane: usize, out: &mut Decision) {
         let mut parts = std::mem::take(&mut self.lanes[lane].open.parts);
         // What one shard decides may follow from what another said in the commit before. So each commit has a shard
         // in common with that, and cannot land without it.
@@ -216,6 +214,7 @@ impl Master {
         let (mut batches, mut shards, mut messages, mut blame) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (shard, part) in parts {
+            let speaks = self.may_speak(now, shard);
             let Part { decision, causes, proof, .. } = part;
             messages.extend(decision.messages.into_iter().map(|message| (shard, message)));
             let Some(held) = self.shards.get_mut(&shard) else { continue };
@@ -258,10 +257,11 @@ impl Master {
             && lane.flights.front().is_some_and(|flight| flight.landed)
             && let Some(flight) = lane.flights.pop_front()
         {
-            let speaks = self.may_speak(now);
             let proven = |shard: ShardId| flight.shards.iter().any(|(of, _)| *of == shard);
-            let (said, held): (Vec<_>, Vec<_>) =
-                flight.messages.into_iter().partition(|(shard, _)| speaks || proven(*shard));
+            let (said, held): (Vec<_>, Vec<_>) = flight
+                .messages
+                .into_iter()
+                .partition(|(shard, _)| proven(*shard) || self.may_speak(now, *shard));
             self.send(now, said, out);
             for (shard, message) in held {
                 // The right to speak has run out meanwhile: the store is asked first.

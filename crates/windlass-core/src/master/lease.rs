@@ -65,10 +65,21 @@ impl OwnLease {
 }
 
 impl Master {
-    /// Whether it may speak for its shards.
-    pub(super) fn may_speak(&self, now: Now) -> bool {
+    /// Whether it may speak for a shard.
+    pub(super) fn may_speak(&self, now: Now, shard: ShardId) -> bool {
+        let vouched = self.shards.get(&shard).map(|held| held.vouched);
+        self.is_fresh(now) && vouched.is_some_and(|began| now.mono.since(began) < self.settings.lease_ttl)
+    }
+
+    /// Whether the lease was renewed in time.
+    pub(super) fn is_fresh(&self, now: Now) -> bool {
         self.lease.counter.is_some()
             && self.lease.renewed.is_some_and(|began| now.mono.since(began) < self.settings.lease_ttl)
+    }
+
+    /// When the newest call that succeeded began.
+    pub(super) fn renewed_at(&self) -> Mono {
+        self.lease.renewed.unwrap_or(Mono(0))
     }
 
     pub(super) fn renew_every(&self) -> Duration {
@@ -212,6 +223,12 @@ impl Master {
         }
         for shard in gone {
             self.lost_shard(now, shard);
+        }
+        // Only what it lists: a renewal that took long may have landed after somebody else's claim.
+        for (shard, epoch) in owned {
+            if let Some(held) = self.shards.get_mut(shard).filter(|held| held.epoch == *epoch) {
+                held.vouched = held.vouched.max(began);
+            }
         }
         // A claim whose answer was lost: it is ours, and nobody else will take it.
         for (shard, _) in owned {

@@ -33,6 +33,8 @@ pub(super) struct Held {
     pub commits: Commits,
     /// When the newest claim was answered.
     pub claimed_at: Mono,
+    /// When the newest renewal began that says that it is ours, or on which the claim rests.
+    pub vouched: Mono,
     /// Answers that wait for the claim to say whether the commit they depend on has landed: the number of
     /// commits before it.
     pub doubts: Vec<(Commits, Vec<(CallId, Answer)>)>,
@@ -96,6 +98,7 @@ impl Master {
             epoch: Epoch::NONE,
             commits: Commits::NONE,
             claimed_at: now.mono,
+            vouched: Mono(0),
             doubts: Vec::new(),
             failures: 0,
         });
@@ -123,6 +126,7 @@ impl Master {
         answer: Result<Claimed, ClaimFailure>,
         out: &mut Decision,
     ) {
+        let renewed = self.renewed_at();
         let Some(held) = self.shards.get_mut(&shard) else { return };
         if !matches!(held.state, State::Claiming) {
             return;
@@ -133,6 +137,7 @@ impl Master {
                 // If somebody else owned it meanwhile, the commits may be theirs.
                 let undisturbed = claimed.epoch == held.epoch.next();
                 (held.epoch, held.commits, held.claimed_at) = (claimed.epoch, claimed.commits, now.mono);
+                held.vouched = renewed;
                 let doubts = std::mem::take(&mut held.doubts);
                 out.effects.push(Effect::Store(StoreCall::Load(shard, claimed.epoch)));
                 for (before, answers) in doubts {

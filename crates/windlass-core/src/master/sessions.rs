@@ -176,13 +176,13 @@ impl Master {
         status: Status,
         out: &mut Decision,
     ) {
-        let speaks = self.may_speak(now);
         let Some(session) = self.sessions.get_mut(&life.worker) else { return };
         session.status = Some(status);
         session.told.clear();
         let adopting = session.adopting.clone();
-        let shards: Vec<_> = self.live().filter(|(shard, _)| !adopting.contains(shard)).collect();
-        if speaks && !shards.is_empty() {
+        let speaks = |shard: ShardId| !adopting.contains(&shard) && self.may_speak(now, shard);
+        let shards: Vec<_> = self.live().filter(|(shard, _)| speaks(*shard)).collect();
+        if !shards.is_empty() {
             let body = Body::Heard { sent, shards };
             self.to_worker(life.worker, Frame { incarnation: life.incarnation, body }, out);
         }
