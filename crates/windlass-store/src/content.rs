@@ -15,6 +15,7 @@ use windlass_model::{AttemptNumber, Fence, Name, RunId, ShardId};
 use windlass_workflow::expr::Value;
 
 use crate::commit::{Batch, Origin, Rejected};
+use crate::encoding::values::MAX_DEPTH;
 
 /// The most that a store holds, in bytes. Declared by the backend; none may be below [`Limits::LEAST`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,12 @@ pub enum Reject {
         size: usize,
         /// How much it may be.
         limit: usize,
+    },
+    /// Lists and maps inside each other, deeper than they can be read back.
+    #[error("its {field} go deeper than {MAX_DEPTH} levels")]
+    TooDeep {
+        /// Where.
+        field: &'static str,
     },
     /// The change is about another shard.
     #[error("it is about shard {0}")]
@@ -272,25 +279,30 @@ pub fn text(field: &'static str, text: &str, limit: usize) -> Result<(), Reject>
 fn values(field: &'static str, values: &Values, limits: &Limits) -> Result<(), Reject> {
     let mut size = 0;
     let mut nul = false;
-    let mut open: Vec<&Value> = Vec::new();
+    let mut too_deep = false;
+    let mut open: Vec<(&Value, usize)> = Vec::new();
     let mut see = |text: &str| {
         nul |= text.contains('\0');
         text.len()
     };
     for (name, value) in values {
         size += see(name);
-        open.push(value);
+        open.push((value, 0));
     }
     // A list, not a recursion: how deep values go is not known here.
-    while let Some(value) = open.pop() {
+    while let Some((value, depth)) = open.pop() {
         size += VALUE_BYTES;
         match value {
             Value::Text(text) => size += see(text),
-            Value::List(items) => open.extend(items.iter()),
+            Value::List(items) => {
+                too_deep |= depth == MAX_DEPTH;
+                open.extend(items.iter().map(|item| (item, depth + 1)));
+            }
             Value::Map(fields) => {
+                too_deep |= depth == MAX_DEPTH;
                 for (name, value) in fields.iter() {
                     size += see(name);
-                    open.push(value);
+                    open.push((value, depth + 1));
                 }
             }
             Value::Time(time) => size += time.time_zone().iana_name().map_or(0, str::len),
@@ -307,6 +319,8 @@ fn values(field: &'static str, values: &Values, limits: &Limits) -> Result<(), R
         Err(Reject::TooLarge { field, size, limit: limits.values })
     } else if nul {
         Err(Reject::Nul { field })
+    } else if too_deep {
+        Err(Reject::TooDeep { field })
     } else {
         Ok(())
     }

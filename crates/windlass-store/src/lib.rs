@@ -22,6 +22,8 @@ pub mod resolve;
 pub mod retention;
 pub mod versions;
 
+pub mod encoding;
+
 pub mod memory;
 
 #[cfg(feature = "conformance")]

@@ -149,6 +149,7 @@ macro_rules! each_case {
             poison {
                 a_nul_is_found,
                 what_is_too_large_is_found,
+                what_goes_too_deep_is_found,
                 a_change_of_another_shard_is_found,
                 a_shard_named_twice_is_refused,
                 states_of_memory_are_refused,
@@ -156,6 +157,7 @@ macro_rules! each_case {
                 a_new_run_needs_an_id_that_was_given_out,
                 a_new_run_needs_its_definition,
                 a_run_does_not_go_back,
+                runs_that_started_each_other_harm_nothing,
                 the_newest_id_does_not_go_back,
                 a_key_belongs_to_one_run,
                 an_attempt_is_replaced_by_a_higher_fence_only,

@@ -15,6 +15,7 @@ use super::fixtures::{
 use crate::commit::{Batch, Origin, Outcome};
 use crate::content::Reject;
 use crate::contract::Store;
+use crate::encoding::values::MAX_DEPTH;
 
 /// Puts a bad change between good ones; why it was refused.
 async fn check<S: Store>(alice: &mut Owner<'_, S>, bad: Change) -> Reject {
@@ -88,6 +89,16 @@ pub(super) async fn what_is_too_large_is_found(store: &impl Store) {
         let why = check(&mut alice, bad).await;
         assert!(matches!(why, Reject::TooLarge { .. }), "{why:?}");
     }
+}
+
+pub(super) async fn what_goes_too_deep_is_found(store: &impl Store) {
+    let (mut alice, run) = with_run(store).await;
+    let nested = |levels: usize| (0..levels).fold(Value::Null, |value, _| Value::from(vec![value]));
+    let of = |levels: usize| JobRow { outputs: outputs("o", nested(levels)), ..job_row(job_id(run, 0)) };
+    let why = check(&mut alice, Change::Job(of(MAX_DEPTH + 1))).await;
+    assert_eq!(why, Reject::TooDeep { field: "outputs" });
+    alice.commit(vec![Change::Job(of(MAX_DEPTH))]).await;
+    assert_eq!(alice.reload().await.runs[0].jobs, [of(MAX_DEPTH)]);
 }
 
 pub(super) async fn a_change_of_another_shard_is_found(store: &impl Store) {
@@ -171,6 +182,25 @@ pub(super) async fn a_run_does_not_go_back(store: &impl Store) {
     alice.commit(vec![revision(6)]).await;
     let loaded = alice.reload().await;
     assert_eq!(loaded.runs[0].row.revision, 6);
+}
+
+pub(super) async fn runs_that_started_each_other_harm_nothing(store: &impl Store) {
+    let (mut alice, run) = with_run(store).await;
+    let (itself, one, other) = (id(1, 2), id(1, 3), id(1, 4));
+    let started_by =
+        |run, parent| change(RunRow { trigger: Trigger::Parent(job_id(parent, 0)), ..run_row(run) });
+    let changes = vec![
+        Change::LastRun(other),
+        started_by(itself, itself),
+        started_by(one, other),
+        started_by(other, one),
+    ];
+    alice.commit(changes).await;
+    let loaded = alice.reload().await.runs;
+    assert_eq!(loaded.iter().map(|run| run.row.id).collect::<Vec<_>>(), [run, itself, one, other]);
+    assert_eq!(*loaded[1].origin, Origin::default());
+    let found = store.run(one).await.expect("a read").expect("the run");
+    assert_eq!(*found.origin, Origin::default());
 }
 
 pub(super) async fn a_new_run_needs_its_definition(store: &impl Store) {

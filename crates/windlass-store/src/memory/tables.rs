@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass_core::rows::{
     AttemptRow, BackfillId, BackfillRow, FiringRow, InboxRow, JobRow, Key, KeyRow, ListenerRow, OutboxId,
-    OutboxRow, RunRow, ScheduleRow, Trigger, WorkflowRow,
+    OutboxRow, RunRow, ScheduleRow, WorkflowRow,
 };
 use windlass_core::shard::pools::Ask;
 use windlass_core::time::Wall;
@@ -51,15 +51,13 @@ impl Tables {
             Some(_) | None => self.open.remove(&place),
         };
         let parent = |row: &Arc<RunRow>| row.trigger.parent().map(|job| job.run);
+        if let Some(parent) = self.runs.get(&id).and_then(parent) {
+            self.children.remove(&(parent, id));
+        }
         if let Some(parent) = row.as_ref().and_then(parent) {
             self.children.insert((parent, id));
         }
-        let removed = row.is_none();
-        let before = set(&mut self.runs, id, row);
-        if removed && let Some(parent) = before.as_ref().and_then(parent) {
-            self.children.remove(&(parent, id));
-        }
-        before
+        set(&mut self.runs, id, row)
     }
 
     /// Writes or removes a key; the one before.
@@ -136,15 +134,18 @@ impl Tables {
         self.children.range((run, LOWEST)..=(run, HIGHEST)).map(|(_, child)| *child)
     }
 
-    /// What a run is a run of: that of the run above it which nobody else started.
+    /// What a run is a run of: that of the run above it which nobody else started. Runs that started each other
+    /// in a circle are runs of nothing.
     pub(super) fn origin(&self, run: &RunRow) -> Arc<Origin> {
         let mut top = run;
-        while let Trigger::Parent(job) = top.trigger
-            && let Some(parent) = self.runs.get(&job.run)
-        {
-            top = parent;
+        // No way up is longer than there are runs.
+        for _ in 0..=self.runs.len() {
+            match top.trigger.parent().and_then(|job| self.runs.get(&job.run)) {
+                Some(parent) => top = parent,
+                None => return self.origins.get(&top.id).cloned().unwrap_or_default(),
+            }
         }
-        self.origins.get(&top.id).cloned().unwrap_or_default()
+        Arc::default()
     }
 }
 

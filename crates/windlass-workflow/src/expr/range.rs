@@ -21,6 +21,23 @@ impl Range {
         Some(Range { start, step, len: u64::try_from(len).unwrap_or(u64::MAX) })
     }
 
+    /// The range with these parts, if it is one: its step is not zero, and its last integer fits.
+    pub fn from_parts(start: i64, step: i64, len: u64) -> Option<Range> {
+        let last = i128::from(start) + i128::from(step) * i128::from(len.saturating_sub(1));
+        let fits = step != 0 && i64::try_from(last).is_ok();
+        fits.then_some(Range { start, step, len })
+    }
+
+    /// The first integer, if there is one.
+    pub fn start(&self) -> i64 {
+        self.start
+    }
+
+    /// How far each is from the one before; never zero.
+    pub fn step(&self) -> i64 {
+        self.step
+    }
+
     /// How many integers.
     pub fn len(&self) -> u64 {
         self.len
@@ -95,6 +112,15 @@ mod tests {
         check(3, 3, 1, &[]);
         check(3, 0, 1, &[]);
         assert_eq!(Range::new(0, 1, 0), None);
+    }
+
+    #[test]
+    fn a_range_is_made_of_its_parts() {
+        let range = Range::new(5, 0, -2).unwrap();
+        assert_eq!(Range::from_parts(range.start(), range.step(), range.len()), Some(range));
+        assert_eq!(Range::from_parts(i64::MIN, 1, u64::MAX).map(|all| all.len()), Some(u64::MAX));
+        assert_eq!(Range::from_parts(0, 0, 1), None);
+        assert_eq!(Range::from_parts(1, i64::MAX, 2), None);
     }
 
     #[test]

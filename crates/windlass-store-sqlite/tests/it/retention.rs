@@ -1,0 +1,34 @@
+//! A run with many rows disappears at once, and its rows go in steps.
+
+use windlass_core::time::Wall;
+use windlass_store::Store;
+use windlass_store::retention::Retention;
+
+use crate::wait::wait;
+use crate::work::{Owner, Place, SHARD};
+
+#[test]
+fn a_large_run_is_gone_at_once_and_its_rows_in_steps() {
+    let place = Place::new();
+    let store = place.open();
+    let mut owner = Owner::join(&store, 1);
+    let run = owner.create(1, 3_500);
+    owner.end(run);
+    let everything =
+        Retention { ended_before: Some(Wall(i64::MAX)), keep: None, keys_before: Wall(0), rows: 10 };
+    let swept = wait(store.retain(SHARD, owner.epoch, everything)).unwrap();
+    assert_eq!((swept.runs, swept.more), (1, true), "most of its rows are still there");
+    assert_eq!(wait(store.attempts(run, None, 10_000)).unwrap(), [], "and nobody sees them");
+    assert_eq!(wait(store.run(run)).unwrap(), None);
+    let mut steps = 1;
+    while wait(store.retain(SHARD, owner.epoch, everything)).unwrap().more {
+        steps += 1;
+        owner.commit(Vec::new());
+        assert!(steps < 20, "it does not come to an end");
+    }
+    assert!(steps >= 3, "{steps} steps");
+    drop(store);
+    let file = rusqlite::Connection::open(place.file()).unwrap();
+    let count = |table: &str| file.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0));
+    assert_eq!((count("attempts"), count("removed_runs")), (Ok(0), Ok(0)));
+}
