@@ -239,11 +239,7 @@ impl Judge {
                 Change::Backfill(row) => {
                     self.backfills.insert(row.id, row.clone());
                 }
-                Change::PermitGone(_, ask) => {
-                    if self.pool.get(&ask.job) == Some(ask) {
-                        self.pool.remove(&ask.job);
-                    }
-                }
+                Change::PermitGone(_, ask) => self.pool.retain(|_, held| held != ask),
                 _ => {}
             }
         }
@@ -285,8 +281,11 @@ impl Judge {
         if before.is_none() {
             self.fresh.push(Arc::clone(row));
         }
-        let was_over = before.is_some_and(|before| matches!(before.state, run::State::Ended(_)));
-        if matches!(row.state, run::State::Ended(_)) && !was_over {
+        // One that is reopened and ends in the same decision ends again.
+        let known = before.is_some_and(|before| {
+            matches!(before.state, run::State::Ended(_)) && before.revision == row.revision
+        });
+        if matches!(row.state, run::State::Ended(_)) && !known {
             *self.ends.entry(row.id).or_default() += 1;
         }
         if row.state == run::State::Ended(run::End::Success) {
@@ -774,7 +773,7 @@ impl Judge {
         let dues: Vec<i64> = schedule
             .rule
             .upcoming(&schedule.zone.zone, moment(row.anchor), moment(row.anchor))
-            .map(|due| due.as_millisecond())
+            .map(jiff::Timestamp::as_millisecond)
             .take_while(|due| *due <= row.cursor.0)
             .collect();
         let lowest = (row.workflow.clone(), Arc::clone(&row.schedule), Wall(i64::MIN));

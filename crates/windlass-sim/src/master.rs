@@ -197,7 +197,7 @@ impl World {
                     }
                 }
                 FromWorker::Refused { why: windlass_core::wire::Refusal::StaleEpoch { .. }, .. } => {
-                    self.reach.hit("stale epoch refused by a worker")
+                    self.reach.hit("stale epoch refused by a worker");
                 }
                 FromWorker::Report { attempt, .. } if self.judge.is_lost(*attempt) => {
                     self.reach.hit("result of a lost attempt refused");
