@@ -40,6 +40,8 @@ pub enum Body {
         shard: ShardId,
         /// With which authority.
         epoch: Epoch,
+        /// Rises when the worker was lost and is back: what was sent before that and arrives later is refused.
+        round: Round,
         /// In this order.
         orders: Vec<Order>,
     },
@@ -82,6 +84,18 @@ pub struct Demand {
     pub best: OrderKey,
     /// How many.
     pub count: u64,
+}
+
+/// Counts how often a master has met a worker anew. Within an epoch, what belongs to an earlier round is void.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Round(pub u64);
+
+impl Round {
+    /// The one after.
+    #[must_use]
+    pub const fn next(self) -> Round {
+        Round(self.0 + 1)
+    }
 }
 
 /// A free slot, promised to one master. Numbered by the worker, never twice in one process life, and good
@@ -171,6 +185,8 @@ pub struct Inventory {
     pub shard: ShardId,
     /// For the owner of this epoch.
     pub epoch: Epoch,
+    /// And in this round.
+    pub round: Round,
     /// Not started.
     pub queued: Vec<AttemptId>,
     /// Holding a slot until their gang goes.
@@ -190,6 +206,9 @@ pub enum Refusal {
         /// The highest epoch the worker has seen.
         current: Epoch,
     },
+    /// It was sent before the worker was lost and came back.
+    #[error("the owner has met the worker anew since")]
+    StaleRound,
     /// It is for another process life of the worker.
     #[error("the worker's process life is {current}")]
     OtherIncarnation {

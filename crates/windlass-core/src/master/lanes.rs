@@ -326,7 +326,8 @@ impl Master {
         }
         for ((life, shard), orders) in orders {
             let Some(held) = self.shards.get(&shard) else { continue };
-            let body = Body::Orders { shard, epoch: held.epoch, orders };
+            let Some(session) = self.sessions.get(&life.worker) else { continue };
+            let body = Body::Orders { shard, epoch: held.epoch, round: session.round, orders };
             self.to_worker(life.worker, Frame { incarnation: life.incarnation, body }, out);
         }
     }

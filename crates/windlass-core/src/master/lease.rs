@@ -119,11 +119,14 @@ impl Master {
         answer: Result<Counter, RegisterFailure>,
         out: &mut Decision,
     ) {
-        let Some(began) = self.lease.call.take() else { return };
+        if self.lease.call.take().is_none() {
+            return;
+        }
         match answer {
             Ok(counter) => {
+                // It may have been registered long ago by a call whose answer was lost: only a renewal moves the
+                // counter, and gives a right.
                 self.lease.counter = Some(counter);
-                self.lease.renewed = Some(began);
                 (self.lease.next, self.lease.next_look) = (now.mono, Some(now.mono));
                 self.lease.rival = None;
             }

@@ -11,7 +11,7 @@ use crate::order::OrderKey;
 use crate::requirement::{Capability, Requirement};
 use crate::shard::input::{Input, WorkerLife};
 use crate::time::{Mono, Now};
-use crate::wire::{Body, Frame, FromWorker, Inventory, Order, Refusal, Status};
+use crate::wire::{Body, Frame, FromWorker, Inventory, Order, Refusal, Round, Status};
 
 /// How long other masters have to say that they heard of a worker.
 const ASK: Duration = Duration::from_secs(1);
@@ -33,6 +33,8 @@ pub(super) struct Session {
     /// Shards of which it has not said what it has, or had what it should not have. Nothing of them may start
     /// there, so it gets no answer for them.
     pub adopting: BTreeSet<ShardId>,
+    /// Counts how often it was met anew.
+    pub round: Round,
     /// What it was told is ready, and how many of that are not granted yet.
     pub told: BTreeMap<Arc<Requirement>, (OrderKey, u64)>,
     /// Counts what it was told.
@@ -109,7 +111,7 @@ impl Master {
                         self.doubt_epoch(shard);
                     }
                 }
-                Refusal::OtherIncarnation { .. } | Refusal::OtherShard(_) => {}
+                Refusal::StaleRound | Refusal::OtherIncarnation { .. } | Refusal::OtherShard(_) => {}
             },
             FromWorker::Refused { named: None, .. } => {}
         }
@@ -145,6 +147,7 @@ impl Master {
             lost: false,
             via,
             adopting: BTreeSet::new(),
+            round: Round(0),
             told: BTreeMap::new(),
             serial: 0,
         });
@@ -155,6 +158,7 @@ impl Master {
             return true;
         }
         (session.life, session.lost) = (life, false);
+        session.round = session.round.next();
         session.capability = Arc::clone(capability);
         session.told.clear();
         let shards: Vec<_> = self.live().map(|(shard, _)| shard).collect();
@@ -197,7 +201,12 @@ impl Master {
         }
         for shard in &session.adopting {
             if let Some(held) = self.shards.get(shard).filter(|_| self.is_open(*shard)) {
-                let body = Body::Orders { shard: *shard, epoch: held.epoch, orders: vec![Order::Adopt] };
+                let body = Body::Orders {
+                    shard: *shard,
+                    epoch: held.epoch,
+                    round: session.round,
+                    orders: vec![Order::Adopt],
+                };
                 self.to_worker(worker, Frame { incarnation: session.life.incarnation, body }, out);
             }
         }
@@ -207,7 +216,10 @@ impl Master {
     fn has(&mut self, now: Now, inventory: Inventory) {
         let (life, shard) = (inventory.life, inventory.shard);
         let current = self.shards.get(&shard).is_some_and(|held| held.epoch == inventory.epoch);
-        let known = self.sessions.get(&life.worker).is_some_and(|session| session.life == life);
+        let known = self
+            .sessions
+            .get(&life.worker)
+            .is_some_and(|session| session.life == life && session.round == inventory.round);
         if !current || !known || !self.is_open(shard) {
             return;
         }

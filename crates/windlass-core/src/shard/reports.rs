@@ -83,9 +83,11 @@ impl Shard {
         });
         if over {
             out.messages.push(Message::Worker(life, ToWorker::Settled(attempt)));
-        } else if held && current != Some(true) {
-            // Nobody will tell it to go.
-            out.messages.push(Message::Worker(life, ToWorker::Recall(attempt)));
+        } else if current != Some(true) {
+            // Nobody waits for it, nor will tell it to go.
+            let order =
+                if held { ToWorker::Recall(attempt) } else { ToWorker::Kill(attempt, StopReason::Stop) };
+            out.messages.push(Message::Worker(life, order));
         }
     }
 

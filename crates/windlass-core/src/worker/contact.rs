@@ -7,13 +7,15 @@ use windlass_model::{Epoch, ShardId};
 use super::input::{Decision, Effect};
 use super::{Drain, Live, Worker};
 use crate::time::{Mono, Now};
-use crate::wire::{FromWorker, Overload, Refusal, Status};
+use crate::wire::{FromWorker, Overload, Refusal, Round, Status};
 
 /// The owner of a shard.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Owner {
     /// The highest epoch seen.
     pub epoch: Epoch,
+    /// And the latest round in it.
+    pub round: Round,
     /// When the newest heartbeat was sent that an owner has answered. An answer to an earlier owner
     /// counts: a later one gives a worker at least as long before it counts it lost.
     pub contact: Option<Mono>,
@@ -22,11 +24,24 @@ pub(super) struct Owner {
 impl Worker {
     /// Whether who names this epoch may speak for the shard. A higher one raises it.
     pub(super) fn admit(&mut self, shard: ShardId, epoch: Epoch) -> Result<(), Refusal> {
-        let owner = self.owners.entry(shard).or_insert(Owner { epoch, contact: None });
+        let owner = self.owners.entry(shard).or_insert(Owner { epoch, round: Round(0), contact: None });
         if epoch < owner.epoch {
             return Err(Refusal::StaleEpoch { current: owner.epoch });
         }
-        owner.epoch = epoch;
+        if epoch > owner.epoch {
+            (owner.epoch, owner.round) = (epoch, Round(0));
+        }
+        Ok(())
+    }
+
+    /// The same for who gives orders in a round.
+    pub(super) fn admit_orders(&mut self, shard: ShardId, epoch: Epoch, round: Round) -> Result<(), Refusal> {
+        self.admit(shard, epoch)?;
+        let Some(owner) = self.owners.get_mut(&shard) else { return Ok(()) };
+        if round < owner.round {
+            return Err(Refusal::StaleRound);
+        }
+        owner.round = round;
         Ok(())
     }
 

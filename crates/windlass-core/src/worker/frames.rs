@@ -7,14 +7,14 @@ use super::input::{Decision, Effect};
 use super::local::State;
 use crate::shard::input::ToWorker;
 use crate::time::Now;
-use crate::wire::{Body, Frame, FromWorker, Inventory, Order, Refusal};
+use crate::wire::{Body, Frame, FromWorker, Inventory, Order, Refusal, Round};
 
 impl Worker {
     /// A frame arrived.
     pub(super) fn frame(&mut self, now: Now, frame: Frame, out: &mut Decision) {
         let ours = frame.incarnation == self.settings.life.incarnation;
         match frame.body {
-            Body::Orders { shard, epoch, orders } => match self.admit(shard, epoch) {
+            Body::Orders { shard, epoch, round, orders } => match self.admit_orders(shard, epoch, round) {
                 Ok(()) => {
                     for order in orders {
                         if let Err(why) = self.order(now, frame.incarnation, (shard, epoch), order, out) {
@@ -84,7 +84,8 @@ impl Worker {
         let finished = self.results.iter().filter(|(attempt, _)| Worker::shard_of(**attempt) == shard);
         let finished =
             finished.map(|(attempt, result)| (result.incarnation, *attempt, result.report.clone())).collect();
-        Inventory { life: self.settings.life, shard, epoch, queued, held, running, finished }
+        let round = self.owners.get(&shard).map_or(Round(0), |owner| owner.round);
+        Inventory { life: self.settings.life, shard, epoch, round, queued, held, running, finished }
     }
 
     /// Says that a frame was refused.

@@ -8,7 +8,7 @@ use windlass_core::rows::{Selection, Values};
 use windlass_core::run::{End as RunEnd, State as Run};
 use windlass_core::shard::Reason;
 use windlass_core::shard::input::{
-    Answer, Call, CallId, Command, Input, RecoverFrom, Refusal, Report, WorkerLife,
+    Answer, Call, CallId, Command, Input, RecoverFrom, Refusal, Report, ToWorker, WorkerLife,
 };
 use windlass_core::shard::payload::Payload;
 use windlass_model::{Duration, Incarnation, JobNumber, Name, WorkerId};
@@ -662,4 +662,18 @@ fn a_job_whose_values_cannot_be_worked_out_fails_and_leaves_the_queue() {
     assert_eq!(world.held_tasks(), ["2"]);
     world.succeed(0);
     assert_eq!(world.state(run), FAILED);
+}
+
+#[test]
+fn what_starts_and_is_not_current_any_more_is_killed() {
+    let mut world = World::with_worker();
+    world.submit(&flow("name: x\ntasks: {a: {run: x}}"));
+    world.offer(1);
+    let (old_life, old) = world.held.remove(0);
+    world.input(Input::WorkerLost(old_life));
+    world.orders.clear();
+    world.input(Input::Report(old_life, old.attempt, Report::Started));
+    assert!(
+        matches!(world.orders[..], [(life, ToWorker::Kill(attempt, _))] if (life, attempt) == (old_life, old.attempt))
+    );
 }

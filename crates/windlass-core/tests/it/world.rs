@@ -20,7 +20,7 @@ use windlass_core::shard::pools::Ask;
 use windlass_core::shard::schedules::StoredWorkflow;
 use windlass_core::shard::{Reason, Shard};
 use windlass_core::time::{Mono, Now, Wall};
-use windlass_core::wire::{GrantId, Inventory};
+use windlass_core::wire::{GrantId, Inventory, Round};
 use windlass_model::{
     AttemptId, AttemptNumber, Duration, Epoch, Incarnation, JobId, JobNumber, Name, RunId, ShardId, WorkerId,
 };
@@ -329,7 +329,16 @@ impl World {
         let has = self.held.iter().filter(|(of, _)| *of == life).map(|(_, held)| held.attempt);
         let (running, queued) = has.partition(|attempt| self.started.contains(attempt));
         let (held, finished) = (Vec::new(), Vec::new());
-        Inventory { life, shard: self.id, epoch: self.epoch, queued, held, running, finished }
+        Inventory {
+            life,
+            shard: self.id,
+            epoch: self.epoch,
+            round: Round(0),
+            queued,
+            held,
+            running,
+            finished,
+        }
     }
 
     /// The newest run of a workflow and logical time that others can wait for.

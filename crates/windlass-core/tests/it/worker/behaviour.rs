@@ -3,7 +3,7 @@
 use windlass_core::attempt::StopReason;
 use windlass_core::requirement::Capability;
 use windlass_core::shard::input::{Assignment, Report, ToWorker};
-use windlass_core::wire::{Body, Frame, FromWorker, Order, Refusal};
+use windlass_core::wire::{Body, Frame, FromWorker, Order, Refusal, Round};
 use windlass_core::worker::input::{Entry, Input, Signal};
 use windlass_model::{Duration, Epoch, Incarnation};
 
@@ -342,4 +342,34 @@ fn a_draining_worker_gives_back_finishes_and_says_when_it_is_done() {
     assert_eq!(world.drained, 1);
     world.input(Input::Resume);
     assert_eq!(world.grants().len(), 1);
+}
+
+#[test]
+fn what_was_sent_before_the_worker_was_met_anew_is_refused() {
+    let mut world = World::new(2);
+    world.demand(MASTER, key(SHARDS[0], 1), 1);
+    let grant = world.grants()[0].1;
+    let in_round = |round, order| Body::Orders {
+        shard: SHARDS[0],
+        epoch: Epoch(1),
+        round: Round(round),
+        orders: vec![order],
+    };
+    world.frame(in_round(1, Order::Adopt));
+    // Its owner has counted it lost meanwhile, and the attempt with it.
+    let what = ToWorker::Assign(Box::new(Assignment { grant, ..assignment(1) }));
+    world.frame(in_round(0, Order::Shard(what.clone())));
+    assert_eq!(world.refusals(), [Refusal::StaleRound]);
+    assert!(world.started().is_empty());
+    world.frame(in_round(1, Order::Shard(what)));
+    assert_eq!(world.started(), [1]);
+    // A new epoch begins its own count.
+    let kill = ToWorker::Kill(attempt(SHARDS[0], 1), StopReason::Stop);
+    world.frame(Body::Orders {
+        shard: SHARDS[0],
+        epoch: Epoch(2),
+        round: Round(0),
+        orders: vec![Order::Shard(kill)],
+    });
+    assert_eq!(world.signals.len(), 1);
 }

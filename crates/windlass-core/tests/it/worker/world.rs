@@ -9,7 +9,7 @@ use windlass_core::requirement::{Capability, Requirement};
 use windlass_core::shard::input::{Assignment, Report, ToWorker, WorkerLife};
 use windlass_core::shard::payload::Payload;
 use windlass_core::time::{Mono, Now, Wall};
-use windlass_core::wire::{Body, Demand, Frame, FromWorker, GrantId, Order, Refusal};
+use windlass_core::wire::{Body, Demand, Frame, FromWorker, GrantId, Order, Refusal, Round};
 use windlass_core::worker::Worker;
 use windlass_core::worker::input::{Decision, Effect, Entry, Exit, Input, Record, Settings, Signal};
 use windlass_model::{
@@ -162,7 +162,7 @@ impl World {
                     }
                 }
             }
-            Body::Orders { shard, epoch, orders } => {
+            Body::Orders { shard, epoch, orders, .. } => {
                 let seen = self.epochs.entry(*shard).or_insert(*epoch);
                 if *epoch < *seen {
                     return;
@@ -435,7 +435,7 @@ impl World {
 }
 
 pub fn orders(shard: ShardId, epoch: Epoch, order: Order) -> Body {
-    Body::Orders { shard, epoch, orders: vec![order] }
+    Body::Orders { shard, epoch, round: Round(0), orders: vec![order] }
 }
 
 fn note(kept: &mut BTreeMap<AttemptId, (Incarnation, Entry)>, record: &Record) {
