@@ -34,7 +34,8 @@ lint: ## format, clippy with warnings as errors, licences and banned crates
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo test --quiet -p windlass-tests dependencies
 
-accept: test ## everything of `make test`, then the long runs: fuzzing and measurements
+accept: test ## everything of `make test`, then the long runs: simulation, fuzzing and measurements
+	cargo run --release -p windlass-sim -- --seeds 3000
 	scripts/fuzz 120
 	scripts/bench
 
