@@ -402,9 +402,10 @@ impl Cause {
 fn homes(shards: windlass_model::ShardCount, message: &Message) -> Option<ShardId> {
     match message {
         Message::ToPool(name, _) => Some(shards.home("pool", name.as_str())),
-        Message::FromPool(_, shard::FromPool::Granted(ask) | shard::FromPool::Check(ask)) => {
-            Some(ask.job.run.shard())
-        }
+        Message::FromPool(
+            _,
+            shard::FromPool::Granted(ask) | shard::FromPool::Check(ask) | shard::FromPool::Wait(ask, _),
+        ) => Some(ask.job.run.shard()),
         Message::ToHome(name, _) => Some(shards.home("workflow", name.as_str())),
         Message::FromHome(_, message) => Some(message.shard()),
         Message::Answer(..)

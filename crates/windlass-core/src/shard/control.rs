@@ -116,7 +116,7 @@ impl Shard {
                 if let Some(when) = run.row.run_at {
                     reasons.push(Reason::NotBefore(when));
                 }
-                if let Some(limit) = run.definition.max_active_runs
+                if let Some(limit) = super::create::run_limit(run)
                     && !self.place_free(run)
                 {
                     let active = self.active_runs(&run.row.workflow) as u32;
@@ -168,8 +168,9 @@ impl Shard {
                         }
                         reasons.extend(super::gangs::why(run, place.task));
                         if let Some(pool) = &task.pool {
-                            let of_us = self.pool_use(pool);
-                            reasons.push(Reason::Pool { pool: pool.clone(), of_us });
+                            let told = jobs.asks.get(&place.item).and_then(|asked| asked.told.clone());
+                            let standing = self.pool_standing(pool).or(told);
+                            reasons.push(Reason::Pool { pool: pool.clone(), standing });
                         }
                         let misfits: Vec<_> = self
                             .workers

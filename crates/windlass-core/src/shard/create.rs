@@ -137,8 +137,7 @@ impl Shard {
 
     /// Whether its workflow's limit leaves a place, and no older run waits for it.
     pub(super) fn place_free(&self, run: &OpenRun) -> bool {
-        let limit = if run.row.serial { Some(1) } else { run.definition.max_active_runs };
-        let (Some(limit), true) = (limit, counts(&run.row)) else { return true };
+        let (Some(limit), true) = (run_limit(run), counts(&run.row)) else { return true };
         let Some(home) = self.homes.get(&run.row.workflow) else { return true };
         let older_waits = home.pending.first().is_some_and(|first| *first < run.row.id);
         home.active.len() < limit as usize && !older_waits
@@ -223,6 +222,11 @@ impl Shard {
             shard.hold_over(now, run, job.number, success, reason, out);
         });
     }
+}
+
+/// How many runs of its workflow may be active for a run to begin.
+pub(super) fn run_limit(run: &OpenRun) -> Option<u32> {
+    if run.row.serial { Some(1) } else { run.definition.max_active_runs }
 }
 
 /// Whether a run takes a place among the active runs of its workflow. A sub-workflow's run is seen by its

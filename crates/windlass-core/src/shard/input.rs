@@ -15,7 +15,7 @@ use super::backfill::{BackfillCommand, PlannedRun, Range, StartBackfill};
 use super::dependents::{Inquiry, Standing, Watch};
 use super::load::StoredRun;
 use super::payload::Payload;
-use super::pools::Ask;
+use super::pools::{Ask, PoolStanding};
 use super::why::Reason;
 use crate::attempt::StopReason;
 use crate::durable::Origin;
@@ -356,12 +356,14 @@ pub enum ToPool {
 }
 
 /// What the home of a pool says to a shard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromPool {
     /// The permit is given.
     Granted(Ask),
     /// Is it still needed? If not, it is returned.
     Check(Ask),
+    /// There is none free; this is how the pool stands.
+    Wait(Ask, Arc<PoolStanding>),
 }
 
 /// What a worker is told.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use windlass_model::{JobId, JobNumber};
 use windlass_workflow::definition::TaskIndex;
 
 use super::Shard;
@@ -31,6 +32,7 @@ impl Shard {
                     "{id} {task:?} in the queue"
                 );
             }
+            self.check_reasons(run);
             if let run::State::Ended(_) = run.row.state {
                 panic!("{id} is over and still in memory");
             }
@@ -43,6 +45,22 @@ impl Shard {
         self.check_outbox();
         self.check_backfills();
         assert!(self.ended_children.is_empty() && self.to_stop.is_empty(), "something was left to do");
+    }
+
+    /// Nothing waits without a reason.
+    fn check_reasons(&self, run: &OpenRun) {
+        for (index, task) in run.tasks.iter().enumerate() {
+            let (number, item) = match &task.phase {
+                Phase::Waiting => (JobNumber(index as u32), 0),
+                Phase::Open(jobs) => (jobs.base, jobs.count.saturating_sub(1)),
+                Phase::Done(_) => continue,
+            };
+            let job = JobId { run: run.row.id, number: JobNumber(number.0 + item) };
+            if run.place(job.number).is_some() {
+                let why = self.why(job);
+                assert!(why.is_some_and(|why| !why.is_empty()), "{job} waits and cannot say why: {run:?}");
+            }
+        }
     }
 
     fn check_homes(&self) {

@@ -14,6 +14,7 @@
 //! never too few.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use windlass_model::{Duration, Epoch, JobId, Name};
 use windlass_workflow::definition::TaskIndex;
@@ -45,13 +46,29 @@ pub struct Ask {
 }
 
 /// An ask as the asker keeps it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Asked {
     /// Which.
     pub ask: Ask,
     /// Since when it is granted, if it is.
     pub granted: Option<Mono>,
+    /// How the pool stood when its home last answered.
+    pub told: Option<Arc<PoolStanding>>,
 }
+
+/// How a pool stands, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolStanding {
+    /// How many permits there are.
+    pub limit: u32,
+    /// How many are taken.
+    pub taken: u32,
+    /// Some of the jobs that hold one.
+    pub holders: Vec<JobId>,
+}
+
+/// So many holders of a pool are named.
+const NAMED: usize = 8;
 
 /// A pool in its home.
 #[derive(Debug, Default)]
@@ -109,6 +126,13 @@ impl Shard {
             }
         }
         self.grant(now, name, out);
+        // Who has to wait is told for what; it asks again, and is told again.
+        if let ToPool::Ask(ask, order) = message
+            && let Some(standing) = self.pool_standing(name)
+            && self.pools.get(name).is_some_and(|pool| pool.waiting.get(&(order, ask.job)) == Some(&ask))
+        {
+            out.messages.push(Message::FromPool(name.clone(), FromPool::Wait(ask, standing)));
+        }
     }
 
     /// Gives free permits to those who wait, the best first.
@@ -143,11 +167,22 @@ impl Shard {
         let (ask, is_grant) = match message {
             FromPool::Granted(ask) => (ask, true),
             FromPool::Check(ask) => (ask, false),
+            FromPool::Wait(ask, standing) => return self.pool_is_full(ask, standing),
         };
         let wanted =
             self.with_run(now, ask.job.run, out, |shard, run, _| shard.is_wanted(now, run, ask, is_grant));
         if wanted != Some(true) {
             out.messages.push(Message::ToPool(name.clone(), ToPool::Return(ask)));
+        }
+    }
+
+    /// The home of a pool says for what an ask waits. It changes nothing but what can be told.
+    fn pool_is_full(&mut self, ask: Ask, standing: Arc<PoolStanding>) {
+        let Some(run) = self.runs.get_mut(&ask.job.run) else { return };
+        let Some(place) = run.place(ask.job.number) else { return };
+        let asked = run.jobs(place.task).and_then(|jobs| jobs.asks.get_mut(&place.item));
+        if let Some(asked) = asked.filter(|asked| asked.ask == ask) {
+            asked.told = Some(standing);
         }
     }
 
@@ -189,7 +224,7 @@ impl Shard {
             self.asks += 1;
             let number = windlass_model::JobNumber(jobs.base.0 + item);
             let ask = Ask { job: JobId { run: id, number }, epoch, counter: self.asks };
-            jobs.asks.insert(item, Asked { ask, granted: None });
+            jobs.asks.insert(item, Asked { ask, granted: None, told: None });
             out.messages.push(Message::ToPool(pool.clone(), ToPool::Ask(ask, order)));
             self.timers.at(now.mono.after(REPEAT), Timer::Permit(id, number));
         }
@@ -202,7 +237,7 @@ impl Shard {
         let Some(order) = super::dispatch::run_order(run, place.task) else { return };
         let gathering = run.gang_decides(place.task);
         let Some(jobs) = run.jobs(place.task) else { return };
-        let Some(asked) = jobs.asks.get(&place.item).copied() else { return };
+        let Some(asked) = jobs.asks.get(&place.item).cloned() else { return };
         let number = asked.ask.job.number;
         match asked.granted {
             None => {
@@ -222,7 +257,7 @@ impl Shard {
 
     /// Gives back every permit that the ready jobs of a run wait for or hold.
     pub(super) fn drop_asks(&mut self, run: &mut OpenRun, out: &mut Decision) {
-        let definition = std::sync::Arc::clone(&run.definition);
+        let definition = Arc::clone(&run.definition);
         for (open, task) in run.tasks.iter_mut().zip(&definition.tasks) {
             let (Phase::Open(jobs), Some(pool)) = (&mut open.phase, &task.pool) else { continue };
             let asks = std::mem::take(&mut jobs.asks).into_values();
@@ -230,9 +265,14 @@ impl Shard {
         }
     }
 
-    /// How many permits of a pool are taken, and how many there are, if this is its home.
-    pub(super) fn pool_use(&self, name: &Name) -> Option<(u32, u32)> {
-        self.pools.get(name).map(|pool| (pool.permits.len() as u32, pool.limit))
+    /// How a pool stands, if this is its home.
+    pub(super) fn pool_standing(&self, name: &Name) -> Option<Arc<PoolStanding>> {
+        let pool = self.pools.get(name)?;
+        Some(Arc::new(PoolStanding {
+            limit: pool.limit,
+            taken: pool.permits.len() as u32,
+            holders: pool.permits.keys().copied().take(NAMED).collect(),
+        }))
     }
 }
 

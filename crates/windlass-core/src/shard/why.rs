@@ -6,6 +6,7 @@ use std::sync::Arc;
 use windlass_model::{JobId, Name, RunId, TaskId, WorkerId};
 
 use super::dependents::Standing;
+use super::pools::PoolStanding;
 use crate::time::{Mono, Wall};
 
 /// One reason why a job does not run.
@@ -38,8 +39,8 @@ pub enum Reason {
     Pool {
         /// The pool.
         pool: Name,
-        /// How many of its permits are taken and how many there are, if its home is here.
-        of_us: Option<(u32, u32)>,
+        /// How it stands, as far as its home has said.
+        standing: Option<Arc<PoolStanding>>,
     },
     /// It starts together with its gang, and that is not complete.
     Gang {
@@ -128,7 +129,17 @@ impl Reason {
                 )
                 .into();
             }
-            Reason::Pool { pool, .. } => {
+            Reason::Pool { pool, standing: Some(standing) } => {
+                let holders: Vec<_> = standing.holders.iter().map(ToString::to_string).collect();
+                return format!(
+                    "starts when the pool {pool} has a free permit: {} of {} are held, by {}; or raise its limit",
+                    standing.taken,
+                    standing.limit,
+                    if holders.is_empty() { "nobody".to_owned() } else { holders.join(", ") }
+                )
+                .into();
+            }
+            Reason::Pool { pool, standing: None } => {
                 return format!("starts when the pool {pool} has a free permit; or raise its limit").into();
             }
             Reason::Gang { gang, until: Some(_), .. } => {

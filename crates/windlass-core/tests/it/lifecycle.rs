@@ -11,6 +11,7 @@ use windlass_core::shard::input::{
     Answer, Call, CallId, Command, Input, RecoverFrom, Refusal, Report, ToWorker, WorkerLife,
 };
 use windlass_core::shard::payload::Payload;
+use windlass_core::shard::pools::PoolStanding;
 use windlass_model::{Duration, Incarnation, JobNumber, Name, WorkerId};
 use windlass_workflow::definition::TaskIndex;
 
@@ -609,7 +610,11 @@ fn a_pool_lets_so_many_run_and_the_best_wait_first() {
     world.offer(10);
     assert_eq!(world.held[1].1.attempt.job.run, high);
     assert_eq!(world.held.len(), 2);
-    assert!(world.why(low, 0).contains(&Reason::Pool { pool, of_us: Some((1, 1)) }));
+    let holder = world.held[1].1.attempt.job;
+    let standing = PoolStanding { limit: 1, taken: 1, holders: vec![holder] };
+    let reason = Reason::Pool { pool, standing: Some(Arc::new(standing)) };
+    assert!(world.why(low, 0).contains(&reason));
+    assert!(reason.remedy().contains(&holder.to_string()), "it says who holds it: {}", reason.remedy());
     world.succeed(1);
     world.deliver();
     world.offer(10);
