@@ -17,6 +17,7 @@ pub mod commit;
 pub mod content;
 pub mod shards;
 
+pub mod pins;
 pub mod reads;
 pub mod resolve;
 pub mod retention;
