@@ -63,6 +63,7 @@ impl Loaded {
             epoch,
             keys: self.keys,
             runs,
+            set_aside: unreadable.iter().filter_map(|record| record.run).collect(),
             workflows,
             pools: self.pools,
             listeners: self.listeners,

@@ -9,6 +9,7 @@
 //!                                                                  the worker has seen the new epoch
 //! of an earlier life     -                            its result   lost with that life
 //! not current any more   killed, or taken back        settled      -
+//! of a run set aside     left alone                   kept         -
 //! ```
 
 use windlass_model::AttemptId;
@@ -27,7 +28,10 @@ impl Shard {
         if inventory.epoch != self.epoch {
             return;
         }
-        let Inventory { life, queued, held, running, finished, .. } = inventory;
+        let Inventory { life, mut queued, mut held, mut running, finished, .. } = inventory;
+        for attempts in [&mut queued, &mut held, &mut running] {
+            attempts.retain(|attempt| !self.set_aside.contains(&attempt.job.run));
+        }
         for (incarnation, attempt, report) in finished {
             self.report(now, WorkerLife { incarnation, ..life }, attempt, report, out);
         }
@@ -65,7 +69,9 @@ impl Shard {
     /// Whether everything that a worker has is what it shall have.
     pub fn recognises(&self, inventory: &Inventory) -> bool {
         let mut all = inventory.running.iter().chain(&inventory.queued).chain(&inventory.held);
-        all.all(|attempt| self.is_current(inventory.life, *attempt))
+        all.all(|attempt| {
+            self.is_current(inventory.life, *attempt) || self.set_aside.contains(&attempt.job.run)
+        })
     }
 
     /// The lives that the load found attempts of, and that have not said since what they have.

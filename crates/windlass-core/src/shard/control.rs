@@ -37,6 +37,7 @@ impl Shard {
         let answer = match done {
             Some(Ok(state)) => Answer::Accepted(state),
             Some(Err(refusal)) => Answer::Refused(refusal),
+            None if self.set_aside.contains(&control.run) => Answer::Refused(Refusal::Unreadable),
             None => Answer::Refused(Refusal::NoSuchRun),
         };
         out.messages.push(Message::Answer(call, answer));

@@ -430,6 +430,9 @@ pub enum Refusal {
     /// Not in memory: it never was, or it is over and its owner must read it first.
     #[error("there is no open run of that id")]
     NoSuchRun,
+    /// Stored, and not understood: damaged, or a version that it needs is not there.
+    #[error("what is stored of the run cannot be read")]
+    Unreadable,
     /// No such job.
     #[error("the run has no such job")]
     NoSuchJob,

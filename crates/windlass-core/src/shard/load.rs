@@ -4,7 +4,7 @@
 //! their dependencies, and what is stored of their jobs is laid over them. What was not decided before is
 //! decided now, by the same code.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_model::policy::{TimeoutAction, WorkerLost};
@@ -39,6 +39,9 @@ pub struct Rows {
     pub keys: Vec<KeyRow>,
     /// Runs with open work.
     pub runs: Vec<StoredRun>,
+    /// Runs with open work that cannot be read. Nothing is decided about them: what of them runs goes on, and its
+    /// results wait on their workers until somebody can read the run.
+    pub set_aside: BTreeSet<RunId>,
     /// Workflows whose home it is.
     pub workflows: Vec<StoredWorkflow>,
     /// Pools whose home it is, with their limits and the permits that are given.
@@ -85,6 +88,7 @@ impl Shard {
             epoch,
             keys,
             runs,
+            set_aside,
             workflows,
             pools,
             listeners,
@@ -94,7 +98,7 @@ impl Shard {
             calendars,
         } = rows;
         let mut shard = Shard::new(id, settings, last);
-        shard.epoch = epoch;
+        (shard.epoch, shard.set_aside) = (epoch, set_aside);
         for (name, limit, permits) in pools {
             shard.restore_pool(now, name, limit, permits);
         }

@@ -69,6 +69,8 @@ pub struct Shard {
     asks: u64,
     pools: BTreeMap<Name, Pool>,
     runs: BTreeMap<RunId, Box<OpenRun>>,
+    /// Open runs that the load could not read.
+    set_aside: BTreeSet<RunId>,
     homes: BTreeMap<Name, Home>,
     keys: BTreeMap<Key, KeyRow>,
     queue: Queue,
@@ -124,6 +126,7 @@ impl Shard {
             asks: 0,
             pools: BTreeMap::new(),
             runs: BTreeMap::new(),
+            set_aside: BTreeSet::new(),
             homes: BTreeMap::new(),
             keys: BTreeMap::new(),
             queue: Queue::default(),

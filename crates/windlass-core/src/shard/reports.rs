@@ -54,7 +54,7 @@ impl News {
 
 impl Shard {
     /// A worker says what became of an attempt. What is not about the current attempt changes nothing, and
-    /// the worker may forget it.
+    /// the worker may forget it, unless nobody can read its run.
     pub(super) fn report(
         &mut self,
         now: Now,
@@ -63,6 +63,9 @@ impl Shard {
         report: Report,
         out: &mut Decision,
     ) {
+        if self.set_aside.contains(&attempt.job.run) {
+            return;
+        }
         let (held, over) = (report == Report::Held, !matches!(report, Report::Held | Report::Started));
         let current = self.with_run(now, attempt.job.run, out, |shard, run, out| {
             let Some(place) = run.place(attempt.job.number) else { return false };

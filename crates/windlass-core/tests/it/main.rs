@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy knows unwrap in tests only of marked functions")]
 
+mod faults;
 mod gangs;
 mod homes;
 mod lifecycle;

@@ -306,6 +306,7 @@ impl Cluster {
             inbox: loaded.inbox,
             outbox: loaded.outbox,
             backfills: loaded.backfills,
+            set_aside: BTreeSet::new(),
             calendars: Arc::default(),
         };
         self.shard = Shard::load(self.now, SHARD, Settings::default(), rows, &mut decision);
