@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use windlass_core::durable::Origin;
 use windlass_model::Name;
+use windlass_store::pins::pin;
 use windlass_store::resolve::Definitions;
 use windlass_workflow::Definition;
 
@@ -96,10 +97,6 @@ pub struct Flows {
 impl Flows {
     /// Reads them.
     pub fn new() -> Flows {
-        let read = |text: &str| match windlass_workflow::from_text(text.as_bytes()) {
-            Ok(checked) => checked.definition,
-            Err(wrong) => panic!("{}\nin\n{text}", wrong[0].render("simulation")),
-        };
         let definitions: BTreeMap<_, _> = TEXTS
             .iter()
             .map(|(stored, text)| {
@@ -130,9 +127,34 @@ impl Flows {
         Flows { all }
     }
 
+    /// Others, all of them stored. They may call each other.
+    pub fn stored<T: AsRef<str>>(texts: &[T]) -> Flows {
+        let definitions: BTreeMap<_, _> = texts
+            .iter()
+            .map(|text| read(text.as_ref()))
+            .map(|definition| (definition.name.clone(), definition))
+            .collect();
+        let flow = |text: &str| {
+            let definition = read(text);
+            let newest = |name: &Name| Some((1, Arc::clone(definitions.get(name)?)));
+            let pins = pin(&definition, newest).unwrap_or_else(|wrong| panic!("{wrong}"));
+            let origin = Arc::new(Origin { inline: None, pinned: pins.versions });
+            let pinned = Arc::new(pins.definitions);
+            Flow { definition, source: text.into(), stored: true, pinned, origin }
+        };
+        Flows { all: texts.iter().map(|text| flow(text.as_ref())).collect() }
+    }
+
     /// The workflow of that name.
     pub fn named(&self, name: &Name) -> Option<&Flow> {
         self.all.iter().find(|flow| flow.definition.name == *name)
+    }
+}
+
+fn read(text: &str) -> Arc<Definition> {
+    match windlass_workflow::from_text(text.as_bytes()) {
+        Ok(checked) => checked.definition,
+        Err(wrong) => panic!("{}\nin\n{text}", wrong[0].render("simulation")),
     }
 }
 

@@ -98,6 +98,10 @@ pub struct Judge {
     last: BTreeMap<ShardId, RunId>,
     keys: BTreeMap<(ShardId, Key), RunId>,
     starts: BTreeMap<AttemptId, Start>,
+    /// Open attempts that hold a permit.
+    with_permit: BTreeSet<(JobId, AttemptNumber)>,
+    /// The runs of each workflow that count against its limit.
+    active: BTreeMap<Name, BTreeSet<RunId>>,
     acknowledged: BTreeMap<Arc<str>, RunId>,
     stopped: BTreeSet<RunId>,
     reopens: BTreeSet<RunId>,
@@ -136,6 +140,8 @@ impl Judge {
             last: BTreeMap::new(),
             keys: BTreeMap::new(),
             starts: BTreeMap::new(),
+            with_permit: BTreeSet::new(),
+            active: BTreeMap::new(),
             acknowledged: BTreeMap::new(),
             stopped: BTreeSet::new(),
             reopens: BTreeSet::new(),
@@ -166,6 +172,31 @@ impl Judge {
     /// The runs as they are stored.
     pub fn runs(&self) -> impl Iterator<Item = &RunRow> {
         self.runs.values().map(|row| &**row)
+    }
+
+    /// The attempts as they are stored, job by job.
+    pub fn attempts(&self) -> impl Iterator<Item = &AttemptRow> {
+        self.attempts.values()
+    }
+
+    /// Every process that was ever started, with the worker's life that did, and whether it runs.
+    pub fn processes(&self) -> impl Iterator<Item = (AttemptId, WorkerLife, bool)> {
+        self.starts.iter().map(|(id, start)| (*id, start.life, start.running))
+    }
+
+    /// The run that was acknowledged for a key.
+    pub fn run_of(&self, key: &str) -> Option<RunId> {
+        self.acknowledged.get(key).copied()
+    }
+
+    /// How many permits of the pool are given.
+    pub fn permits(&self) -> usize {
+        self.pool.len()
+    }
+
+    /// What became of the due times of schedules.
+    pub fn firings(&self) -> impl Iterator<Item = &FiringRow> {
+        self.firings.values()
     }
 
     // --- what is stored -----------------------------------------------------------------------------
@@ -247,6 +278,11 @@ impl Judge {
 
     fn run_stored(&mut self, row: &Arc<RunRow>) {
         let before = self.runs.insert(row.id, Arc::clone(row));
+        let active = self.active.entry(row.workflow.clone()).or_default();
+        match is_active(row) {
+            true => active.insert(row.id),
+            false => active.remove(&row.id),
+        };
         for gang in &row.gangs {
             let was = before.as_ref().and_then(|row| row.gangs.iter().find(|one| one.gang == gang.gang));
             if gang.stage == GangStage::Started && was.is_none_or(|was| was.stage != GangStage::Started) {
@@ -365,6 +401,10 @@ impl Judge {
         }
         self.numbers.insert(id, row.number);
         self.attempts.insert(key, row.clone());
+        match row.permit.is_some() && !matches!(row.state, attempt::State::Ended(_)) {
+            true => self.with_permit.insert(key),
+            false => self.with_permit.remove(&key),
+        };
         if let attempt::State::Ended(end) = row.state {
             self.check_end(id, row, end);
             if end == attempt::End::Returned && row.for_gang {
@@ -457,27 +497,15 @@ impl Judge {
         for row in std::mem::take(&mut self.fresh) {
             self.check_origin(&row);
         }
-        let open = |row: &&AttemptRow| !matches!(row.state, attempt::State::Ended(_)) && row.permit.is_some();
-        let pooled = self.attempts.values().filter(open).count();
+        let pooled = self.with_permit.len();
         if pooled > POOL as usize {
             self.violated(15, format!("{pooled} attempts hold permits of a pool of {POOL}"));
         }
-        let mut active: BTreeMap<&Name, u32> = BTreeMap::new();
-        for row in self.runs.values() {
-            let counts = !matches!(row.trigger, Trigger::Parent(_));
-            let is_active = match row.state {
-                run::State::Running | run::State::Pausing | run::State::Stopping => true,
-                run::State::Paused { pending } => !pending,
-                run::State::Pending | run::State::Ended(_) => false,
-            };
-            if counts && is_active {
-                *active.entry(&row.workflow).or_default() += 1;
-            }
-        }
-        let over = active.into_iter().find(|(name, count)| {
-            let limit = self.flows.named(name).and_then(|flow| flow.definition.max_active_runs);
-            limit.is_some_and(|limit| *count > limit)
-        });
+        let over =
+            self.active.iter().map(|(name, active)| (name, active.len() as u32)).find(|(name, count)| {
+                let limit = self.flows.named(name).and_then(|flow| flow.definition.max_active_runs);
+                limit.is_some_and(|limit| *count > limit)
+            });
         if let Some((name, count)) = over.map(|(name, count)| (name.clone(), count)) {
             self.violated(16, format!("{count} runs of {name} are active"));
         }
@@ -506,7 +534,7 @@ impl Judge {
         self.check_run_goes(id);
         self.check_dependencies(id, index, assignment);
         self.check_gang(id, &task);
-        let before = self.starts.keys().filter(|other| other.job == id.job).count();
+        let before = self.starts.range(all_of(id.job)).count();
         if before > 0
             && task.on_worker_lost.then == WorkerLost::Fail
             && task.retries.max == 0
@@ -520,8 +548,8 @@ impl Judge {
     fn check_alone(&mut self, id: AttemptId, task: &Task) {
         let others: Vec<_> = self
             .starts
-            .iter()
-            .filter(|(other, start)| other.job == id.job && **other != id && start.running)
+            .range(all_of(id.job))
+            .filter(|(other, start)| **other != id && start.running)
             .map(|(other, _)| *other)
             .collect();
         for other in others {
@@ -824,4 +852,19 @@ impl Judge {
         };
         Some((tasks[index.position()].clone(), index))
     }
+}
+
+/// Every attempt of a job.
+fn all_of(job: JobId) -> std::ops::RangeInclusive<AttemptId> {
+    AttemptId { job, fence: Fence(0) }..=AttemptId { job, fence: Fence(u32::MAX) }
+}
+
+/// Whether a run counts against the limit of its workflow.
+fn is_active(row: &RunRow) -> bool {
+    let active = match row.state {
+        run::State::Running | run::State::Pausing | run::State::Stopping => true,
+        run::State::Paused { pending } => !pending,
+        run::State::Pending | run::State::Ended(_) => false,
+    };
+    active && !matches!(row.trigger, Trigger::Parent(_))
 }

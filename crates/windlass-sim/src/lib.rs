@@ -12,6 +12,7 @@ pub mod options;
 pub mod random;
 pub mod reach;
 pub mod run;
+pub mod script;
 
 mod faults;
 mod master;

@@ -92,7 +92,7 @@ impl World {
             }
         }
         let Some(machine) = &self.masters[number].machine else { return };
-        if self.events.is_multiple_of(16) || self.trace.is_some() {
+        if self.events.is_multiple_of(self.check_every()) || self.trace.is_some() {
             machine.check_invariants();
         }
         let wants = machine.wants();
@@ -214,6 +214,9 @@ impl World {
             return;
         }
         self.end_master(number);
+        if self.scripted {
+            return;
+        }
         let delay = self.random.between(50, 6_000);
         self.after(delay, Event::StartMaster(number));
     }

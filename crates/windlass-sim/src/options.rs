@@ -104,4 +104,33 @@ impl Options {
             wall: BEGINNINGS[random.below(BEGINNINGS.len())],
         }
     }
+
+    /// A cluster in which nothing goes wrong by itself.
+    pub fn calm(masters: usize, slots: &[u32]) -> Options {
+        Options {
+            masters,
+            slots: slots.to_vec(),
+            streams: masters.min(2),
+            shards: 4,
+            lanes: 1,
+            pipeline: 2,
+            faults_for: 0,
+            submissions: 0,
+            drop: 0,
+            double: 0,
+            slow: 0,
+            delay: 2,
+            store_delay: 2,
+            store_fails: 0,
+            store_unknown: 0,
+            crash_every: 0,
+            freeze_every: 0,
+            cut_every: 0,
+            step_every: 0,
+            outage_every: 0,
+            operate_every: 0,
+            crash_between: 0,
+            wall: BEGINNINGS[0],
+        }
+    }
 }

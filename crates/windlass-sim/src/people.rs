@@ -43,12 +43,18 @@ struct Wish {
     last: Option<usize>,
 }
 
+/// What somebody can want.
 #[derive(Clone, Debug)]
-enum What {
+pub enum What {
+    /// A run of a workflow, with this key.
     Run { flow: usize, key: Arc<str>, logical: Wall },
+    /// That a workflow is stored, and its schedules begin.
     Put { flow: usize },
-    Pool,
+    /// So many permits of the only pool.
+    Pool(u32),
+    /// That a workflow is disabled.
     Disable(Name),
+    /// A backfill of `clock`.
     Backfill { from: Wall, to: Wall },
 }
 
@@ -63,7 +69,7 @@ enum Purpose {
 impl World {
     /// Plans what people will want.
     pub fn plan_people(&mut self) {
-        self.wish(100, What::Pool);
+        self.wish(100, What::Pool(POOL));
         for flow in 0..self.flows.all.len() {
             let definition = &self.flows.all[flow].definition;
             if !definition.schedules.is_empty() || !definition.triggers.is_empty() {
@@ -94,7 +100,8 @@ impl World {
         self.after(first, Event::Operate);
     }
 
-    fn wish(&mut self, when: u64, what: What) {
+    /// Somebody will want something at a time, and go on wanting it until it is done.
+    pub fn wish(&mut self, when: u64, what: What) {
         self.people.wishes.push(Wish { what, done: false, last: None });
         let number = self.people.wishes.len() - 1;
         self.at(when.max(self.time), Event::Submit(number));
@@ -102,7 +109,7 @@ impl World {
 
     /// Somebody asks for what they want, again if need be.
     pub fn submit(&mut self, number: usize) {
-        if self.people.wishes[number].done && !self.random.chance(200) {
+        if self.people.wishes[number].done && (self.scripted || !self.random.chance(200)) {
             return;
         }
         if let What::Disable(_) = self.people.wishes[number].what
@@ -150,9 +157,9 @@ impl World {
                 };
                 (home(self.options.shards, &flow.definition.name), Call::PutWorkflow(Box::new(put)))
             }
-            What::Pool => {
+            What::Pool(permits) => {
                 let pool = Name::new("p").expect("a name");
-                (shards.home("pool", "p"), Call::SetPool(pool, POOL))
+                (shards.home("pool", "p"), Call::SetPool(pool, permits))
             }
             What::Backfill { from, to } => {
                 let workflow = Name::new("clock").expect("a name");
@@ -246,7 +253,7 @@ impl World {
             }
             (What::Run { .. } | What::Backfill { .. }, Answer::Refused(Refusal::Disabled)) => {}
             (What::Backfill { .. }, Answer::Backfill(..)) => {}
-            (What::Put { .. } | What::Pool | What::Disable(_), Answer::Done) => {}
+            (What::Put { .. } | What::Pool(_) | What::Disable(_), Answer::Done) => {}
             (What::Disable(_), Answer::Refused(Refusal::NoSuchWorkflow)) => {}
             (_, answer) => self.judge.refused(&format!("{answer:?}")),
         }
@@ -303,7 +310,8 @@ impl World {
         }
     }
 
-    fn control(&mut self, run: RunId, command: Command) {
+    /// Somebody gives a command, once.
+    pub fn control(&mut self, run: RunId, command: Command) {
         let stored = self.stored_run(run).map(Box::new);
         let reopens = matches!(command, Command::Recover(_) | Command::Retry(_) | Command::ForceSuccess(_));
         if reopens {
@@ -380,6 +388,11 @@ impl World {
             }
         }
         self.after(1_000, Event::Tick);
+    }
+
+    /// Whether everybody has what they want.
+    pub fn all_content(&self) -> bool {
+        self.people.wishes.iter().all(|wish| wish.done)
     }
 
     /// Whether nobody has anything left to do.

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use windlass_core::shard::input::{Assignment, ToWorker, WorkerLife};
+use windlass_core::shard::payload::Payload;
 use windlass_core::wire::{Body, FromWorker, Order};
 use windlass_core::worker::Worker;
 use windlass_core::worker::input::{Decision, Effect, Exit, Input, Settings, Signal};
-use windlass_model::{AttemptId, Incarnation};
+use windlass_model::{AttemptId, Duration, Incarnation};
 use windlass_workflow::expr::Value;
 
 use crate::options::{HEARTBEAT, KILL_GRACE, WORKER_TIMEOUT};
@@ -150,15 +151,7 @@ impl World {
             self.judge.spawn_failed(attempt);
             return;
         }
-        let process =
-            Process { success: self.quiet || self.random.chance(880), deaf: self.random.chance(200) };
-        let took = if self.random.chance(60) {
-            self.random.between(4_000, 12_000)
-        } else if self.random.chance(400) {
-            self.random.between(1, 30)
-        } else {
-            self.random.between(30, 1_500)
-        };
+        let (process, took) = if self.scripted { as_written(assignment) } else { self.by_chance() };
         let incarnation = self.workers[number].machine.as_ref().map(Worker::incarnation);
         let Some(incarnation) = incarnation else { return };
         let worker_life = WorkerLife { worker: self.workers[number].id, incarnation };
@@ -172,6 +165,20 @@ impl World {
         if !self.quiet && self.random.chance(4) {
             self.crash_worker(number);
         }
+    }
+
+    /// What a process does, and how long it takes.
+    fn by_chance(&mut self) -> (Process, u64) {
+        let process =
+            Process { success: self.quiet || self.random.chance(880), deaf: self.random.chance(200) };
+        let took = if self.random.chance(60) {
+            self.random.between(4_000, 12_000)
+        } else if self.random.chance(400) {
+            self.random.between(1, 30)
+        } else {
+            self.random.between(30, 1_500)
+        };
+        (process, took)
     }
 
     fn signal(&mut self, number: usize, life: u64, attempt: AttemptId, signal: Signal) {
@@ -218,7 +225,7 @@ impl World {
         if self.workers[number].machine.is_none() {
             return;
         }
-        let lose = if self.random.chance(200) { self.random.below(4) } else { 0 };
+        let lose = if !self.scripted && self.random.chance(200) { self.random.below(4) } else { 0 };
         let node = &mut self.workers[number];
         node.machine = None;
         node.life += 1;
@@ -233,9 +240,24 @@ impl World {
         for (worker, master) in open {
             self.close_stream(worker, master);
         }
+        if self.scripted {
+            return;
+        }
         let delay = self.random.between(50, 8_000);
         self.after(delay, Event::StartWorker(number));
     }
+}
+
+/// What a process of a script does: its text says how long it takes (`work 5s`, otherwise 100 ms), whether it
+/// fails, and whether it is deaf to being asked to end.
+fn as_written(assignment: &Assignment) -> (Process, u64) {
+    let text = match &assignment.payload {
+        Payload::Script { text, .. } => text,
+        _ => "",
+    };
+    let took = text.split([' ', ',']).find_map(|word| word.parse::<Duration>().ok());
+    let process = Process { success: !text.contains("fail"), deaf: text.contains("deaf") };
+    (process, took.map_or(100, Duration::as_millis))
 }
 
 /// What the process of an attempt puts out.
