@@ -9,7 +9,7 @@ SETUP := .setup
 VENV := $(SETUP)/venv
 PYTHON_REQUIREMENTS := crates/windlass-workflow/tests/requirements.txt
 
-.PHONY: help setup build test lint accept fuzz bench docs clean
+.PHONY: help setup build test lint accept mutants fuzz bench docs clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -34,10 +34,14 @@ lint: ## format, clippy with warnings as errors, licences and banned crates
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo test --quiet -p windlass-tests dependencies
 
-accept: test ## everything of `make test`, then the long runs: simulation, fuzzing and measurements
+accept: test ## everything of `make test`, then the long runs: simulation, planted bugs, fuzzing and measurements
 	cargo run --release -p windlass-sim -- --seeds 3000
+	cargo run --release -p windlass-sim -- --mutants
 	scripts/fuzz 120
 	scripts/bench
+
+mutants: ## plant bugs, one at a time, and say how the simulation caught each
+	cargo run --quiet --release -p windlass-sim -- --mutants --write
 
 fuzz: ## fuzz every target for ten seconds
 	scripts/fuzz 10

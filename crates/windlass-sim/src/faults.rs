@@ -1,11 +1,22 @@
 //! What goes wrong, and when it stops.
 
+use windlass_core::master::input::Input;
+
 use crate::world::{Event, Fault, Node, World};
 
 impl World {
     /// Plans the first of each kind of fault.
     pub fn plan_faults(&mut self) {
-        for fault in [Fault::Crash, Fault::Freeze, Fault::Cut, Fault::Step, Fault::Outage] {
+        for fault in [
+            Fault::Crash,
+            Fault::Freeze,
+            Fault::Cut,
+            Fault::Step,
+            Fault::Outage,
+            Fault::Isolate,
+            Fault::Stop,
+            Fault::Stall,
+        ] {
             self.plan(fault);
         }
     }
@@ -17,6 +28,9 @@ impl World {
             Fault::Cut => self.options.cut_every,
             Fault::Step => self.options.step_every,
             Fault::Outage => self.options.outage_every,
+            Fault::Isolate => self.options.isolate_every,
+            Fault::Stop => self.options.stop_every,
+            Fault::Stall => self.options.stall_every,
         }
     }
 
@@ -93,6 +107,29 @@ impl World {
                     self.after(1, Event::WakeMaster(number, life));
                 }
             }
+            Fault::Isolate => {
+                let worker = self.random.below(self.workers.len());
+                let longest = if self.random.chance(500) { 8_000 } else { 20_000 };
+                let long = self.random.between(3_000, longest);
+                for master in 0..self.masters.len() {
+                    let (here, there) = (Node::Worker(worker), Node::Master(master));
+                    for (from, to) in [(here, there), (there, here)] {
+                        if self.cuts.insert((from, to)) {
+                            self.after(long, Event::Heal(from, to));
+                        }
+                    }
+                    self.after(1_500, Event::CloseStream(worker, master));
+                }
+            }
+            Fault::Stop => {
+                let number = self.random.below(self.masters.len());
+                let life = self.masters[number].life;
+                self.after(0, Event::Master(number, life, Box::new(Input::Stop)));
+            }
+            Fault::Stall => {
+                let number = self.random.below(self.masters.len());
+                self.masters[number].stalled_until = self.time + self.random.between(1_000, 15_000);
+            }
             Fault::Outage => {
                 let long = self.random.between(500, 8_000);
                 self.store.away_until = self.time + long;
@@ -116,6 +153,7 @@ impl World {
                 self.after(0, Event::WakeMaster(number, life));
             }
             Node::Worker(number) => {
+                self.workers[number].awake = self.worker_now(number).mono;
                 let life = self.workers[number].life;
                 self.workers[number].wake = Some(self.time);
                 self.after(0, Event::WakeWorker(number, life));
@@ -130,6 +168,7 @@ impl World {
         self.store.away_until = 0;
         for number in 0..self.masters.len() {
             self.masters[number].wall_off = 0;
+            self.masters[number].stalled_until = 0;
             self.thaw(Node::Master(number));
             self.start_master(number);
         }

@@ -26,6 +26,11 @@ const TEXTS: &[(bool, &str)] = &[
     (false, "name: pooled\ntasks: {a: {run: work, pool: p, foreach: '${{ range(4) }}'}}"),
     (true, "name: pooled-too\ntasks: {a: {run: work, pool: p}, b: {run: work, pool: p, depends_on: [a]}}"),
     (true, "name: alone\ntasks: {a: {run: work, orphan_timeout: 2s, retries: {max: 3, delay: 1s}}}"),
+    (
+        true,
+        "name: lonely\ntasks: {a: {run: work, orphan_timeout: 20s, retries: {max: 3, delay: 1s}, foreach: '${{ range(3) \
+         }}'}}",
+    ),
     (false, "name: once\ntasks: {a: {run: work, on_worker_lost: fail}}"),
     (true, "name: part\ntasks: {x: {run: work}, y: {run: work, depends_on: [x]}}"),
     (

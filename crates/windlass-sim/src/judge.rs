@@ -1,5 +1,9 @@
 //! The judge: what really ran and what was really stored, against what must hold.
 
+mod failures;
+mod order;
+mod told;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -28,6 +32,10 @@ use crate::flows::Flows;
 use crate::people::POOL;
 use crate::store::Store;
 use crate::worker::output_of;
+
+use told::Told;
+
+pub use told::MARK;
 
 /// Everything that must hold, as it is told when it does not.
 pub const INVARIANTS: &[(u8, &str)] = &[
@@ -62,6 +70,7 @@ pub const INVARIANTS: &[(u8, &str)] = &[
     (29, "a record that cannot be stored or read harms only itself"),
     (30, "no message makes anybody panic"),
     (31, "a gang starts as a whole"),
+    (32, "what people are told is true, and what they want is done once"),
 ];
 
 /// Something that must not have happened.
@@ -80,6 +89,8 @@ struct Start {
     running: bool,
     /// How it ended by itself, if it did.
     exited: Option<bool>,
+    /// Whether its worker has written that down.
+    written: bool,
 }
 
 /// Who judges.
@@ -120,6 +131,11 @@ pub struct Judge {
     told_to_go: BTreeSet<AttemptId>,
     /// With which epoch a member of a gang was first told to go.
     gone: BTreeMap<AttemptId, Epoch>,
+    /// Members of gangs for which a worker has said that it keeps a slot.
+    held: BTreeSet<AttemptId>,
+    /// Attempts whose outputs no store can hold.
+    poisoned: BTreeSet<AttemptId>,
+    told: Told,
     /// What was reached since somebody looked.
     pub hits: Vec<&'static str>,
 }
@@ -155,6 +171,9 @@ impl Judge {
             ends: BTreeMap::new(),
             told_to_go: BTreeSet::new(),
             gone: BTreeMap::new(),
+            held: BTreeSet::new(),
+            poisoned: BTreeSet::new(),
+            told: Told::default(),
             hits: Vec::new(),
         }
     }
@@ -215,6 +234,10 @@ impl Judge {
         if matches!(rejected.why, Reject::KeyTaken { .. } | Reject::RunWentBack { .. }) {
             return;
         }
+        if self.is_poison(rejected) {
+            self.hits.push("poison refused by the store");
+            return;
+        }
         self.violated(29, format!("{rejected}: {}", rejected.why));
     }
 
@@ -228,11 +251,14 @@ impl Judge {
         if batch.epoch < self.epochs.get(&batch.shard).copied().unwrap_or(Epoch::NONE) {
             self.violated(6, format!("a batch of shard {} of epoch {} landed", batch.shard, batch.epoch));
         }
+        self.note_marks(batch);
+        self.check_order(batch);
         for change in &batch.changes {
             match change {
                 Change::Run(row) => self.run_stored(row),
                 Change::Attempt(row) => self.attempt_stored(row),
                 Change::Job(row) => {
+                    self.check_job(row);
                     self.jobs.insert(row.job, row.clone());
                 }
                 Change::Key(row) => {
@@ -283,6 +309,7 @@ impl Judge {
             true => active.insert(row.id),
             false => active.remove(&row.id),
         };
+        let mut unheld = None;
         for gang in &row.gangs {
             let was = before.as_ref().and_then(|row| row.gangs.iter().find(|one| one.gang == gang.gang));
             if gang.stage == GangStage::Started && was.is_none_or(|was| was.stage != GangStage::Started) {
@@ -294,13 +321,22 @@ impl Judge {
                 let tasks = flow.into_iter().flat_map(|flow| flow.definition.tasks.iter().enumerate());
                 for (index, _) in tasks.filter(|(_, task)| named(task)) {
                     let job = JobId { run: row.id, number: JobNumber(index as u32) };
-                    let fence = self.fences.get(&job).copied();
-                    self.told_to_go.extend(fence.map(|fence| AttemptId { job, fence }));
+                    let Some(fence) = self.fences.get(&job).copied() else { continue };
+                    let id = AttemptId { job, fence };
+                    let goes =
+                        gang.stage == GangStage::Go && was.is_none_or(|was| was.stage == GangStage::Waiting);
+                    if goes && self.is_open(id) && !self.held.contains(&id) {
+                        unheld = Some(id);
+                    }
+                    self.told_to_go.insert(id);
                 }
             }
             if gang.losses > was.map_or(0, |was| was.losses) {
                 self.hits.push("gang member lost");
             }
+        }
+        if let Some(id) = unheld {
+            self.violated(31, format!("a gang goes, and nobody keeps a slot for {id}"));
         }
         if let Some(before) = &before {
             let was_over = matches!(before.state, run::State::Ended(_));
@@ -314,6 +350,7 @@ impl Judge {
                 self.violated(28, format!("{} is not a run of what it was", row.id));
             }
         }
+        self.check_begin(before.as_deref(), row);
         if before.is_none() {
             self.fresh.push(Arc::clone(row));
         }
@@ -324,8 +361,10 @@ impl Judge {
         if matches!(row.state, run::State::Ended(_)) && !known {
             *self.ends.entry(row.id).or_default() += 1;
         }
-        if row.state == run::State::Ended(run::End::Success) {
-            self.check_success(row);
+        match row.state {
+            run::State::Ended(run::End::Success) => self.check_success(row),
+            run::State::Ended(run::End::Failed) => self.check_failure(row),
+            _ => {}
         }
     }
 
@@ -407,7 +446,14 @@ impl Judge {
         };
         if let attempt::State::Ended(end) = row.state {
             self.check_end(id, row, end);
-            if end == attempt::End::Returned && row.for_gang {
+            let runs = self.starts.get(&id).is_some_and(|start| start.running);
+            let alone = self.task_of(row.job).is_some_and(|(task, _)| task.orphan_timeout.is_some());
+            if end == attempt::End::Lost && runs && alone {
+                self.hits.push("wait for an orphan to end");
+            }
+            if end == attempt::End::Returned
+                && self.task_of(row.job).is_some_and(|(task, _)| task.gang.is_some())
+            {
                 self.hits.push("gang released");
             }
         }
@@ -419,6 +465,12 @@ impl Judge {
         let shown = earlier.count() as u32;
         if row.number.0 != shown + 1 {
             self.violated(11, format!("{} has attempt {} after {shown}", row.job, row.number));
+        }
+        let never = attempt::State::Ended(attempt::End::Returned);
+        let mut earlier = self.attempts.range((row.job, AttemptNumber(0))..(row.job, row.number));
+        if let Some((_, burnt)) = earlier.find(|(_, earlier)| earlier.state == never) {
+            let what = format!("attempt {} of {} never started, and keeps its number", burnt.number, row.job);
+            self.violated(11, what);
         }
         if let Some((_, open)) = self
             .attempts
@@ -432,6 +484,7 @@ impl Judge {
 
     /// What is stored of an attempt's end must be what happened.
     fn check_end(&mut self, id: AttemptId, row: &AttemptRow, end: attempt::End) {
+        self.check_died(id, row);
         let start = self.starts.get(&id).copied();
         let life = WorkerLife { worker: row.worker, incarnation: row.incarnation };
         if start.is_some_and(|start| start.life != life) {
@@ -533,6 +586,7 @@ impl Judge {
         self.check_alone(id, &task);
         self.check_run_goes(id);
         self.check_dependencies(id, index, assignment);
+        self.check_finally(id, index);
         self.check_gang(id, &task);
         let before = self.starts.range(all_of(id.job)).count();
         if before > 0
@@ -542,7 +596,7 @@ impl Judge {
         {
             self.violated(9, format!("{id} starts, and its job has started before"));
         }
-        self.starts.insert(id, Start { life, running: true, exited: None });
+        self.starts.insert(id, Start { life, running: true, exited: None, written: false });
     }
 
     fn check_alone(&mut self, id: AttemptId, task: &Task) {
@@ -624,6 +678,35 @@ impl Judge {
         }
     }
 
+    /// What comes finally starts when nothing else of its run is under way.
+    fn check_finally(&mut self, id: AttemptId, index: TaskIndex) {
+        let Some(row) = self.runs.get(&id.job.run) else { return };
+        let Some(flow) = self.flows.named(&row.workflow) else { return };
+        let ordinary = flow.definition.ordinary_tasks().len();
+        if index.position() < ordinary || self.reopens.contains(&id.job.run) {
+            return;
+        }
+        let first = JobId { run: id.job.run, number: JobNumber(0) };
+        let last = JobId { run: id.job.run, number: JobNumber(ordinary as u32 - 1) };
+        let range = (first, AttemptNumber(0))..=(last, AttemptNumber(u32::MAX));
+        let mut open = self.attempts.range(range).map(|(_, row)| row);
+        let open = open.find(|row| !matches!(row.state, attempt::State::Ended(_))).map(|row| row.job);
+        if let Some(job) = open {
+            self.violated(10, format!("{id} comes last, and {job} is under way"));
+        }
+    }
+
+    /// A worker keeps a slot for a member of a gang.
+    pub fn holds(&mut self, id: AttemptId) {
+        self.held.insert(id);
+    }
+
+    /// Whether an attempt is stored and not over.
+    fn is_open(&self, id: AttemptId) -> bool {
+        let row = self.numbers.get(&id).and_then(|number| self.attempts.get(&(id.job, *number)));
+        row.is_some_and(|row| row.fence == id.fence && !matches!(row.state, attempt::State::Ended(_)))
+    }
+
     /// A master tells a member of a gang to go, with the authority of this epoch.
     pub fn goes(&mut self, id: AttemptId, epoch: Epoch) {
         let first = *self.gone.entry(id).or_insert(epoch);
@@ -637,13 +720,13 @@ impl Judge {
         let Some(number) = self.numbers.get(&id) else { return };
         let Some(row) = self.attempts.get(&(id.job, *number)) else { return };
         let life = WorkerLife { worker: row.worker, incarnation: row.incarnation };
-        self.starts.insert(id, Start { life, running: false, exited: Some(false) });
+        self.starts.insert(id, Start { life, running: false, exited: Some(false), written: false });
     }
 
     /// A process ended by itself.
     pub fn ends(&mut self, id: AttemptId, success: bool) {
         if let Some(start) = self.starts.get_mut(&id) {
-            (start.running, start.exited) = (false, Some(success));
+            (start.running, start.exited, start.written) = (false, Some(success), true);
         }
     }
 
@@ -652,6 +735,11 @@ impl Judge {
         if let Some(start) = self.starts.get_mut(&id) {
             start.running = false;
         }
+    }
+
+    /// A process runs on although nobody has been in touch with its worker for too long.
+    pub fn runs_alone(&mut self, id: AttemptId) {
+        self.violated(20, format!("{id} runs on without anybody in touch"));
     }
 
     /// So many processes of a worker run.
@@ -677,6 +765,11 @@ impl Judge {
     pub fn is_lost(&self, id: AttemptId) -> bool {
         let row = self.numbers.get(&id).and_then(|number| self.attempts.get(&(id.job, *number)));
         row.is_some_and(|row| row.fence == id.fence && row.state == attempt::State::Ended(attempt::End::Lost))
+    }
+
+    /// Whether a run is stored as being stopped.
+    pub fn is_stopping(&self, run: RunId) -> bool {
+        self.runs.get(&run).is_some_and(|row| row.state == run::State::Stopping)
     }
 
     // --- what is said -------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 
 pub mod flows;
 pub mod judge;
+pub mod mutants;
 pub mod options;
 pub mod random;
 pub mod reach;

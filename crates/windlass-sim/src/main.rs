@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 use windlass_sim::flows::Flows;
@@ -25,10 +26,28 @@ struct Args {
     /// Prints everything that happens.
     #[arg(long)]
     trace: bool,
+    /// Ends at the first violation, also if that is that a seed never ends.
+    #[arg(long)]
+    until_violation: bool,
+    /// Plants bugs in a copy of the code, one at a time, and fails unless each is seen.
+    #[arg(long)]
+    mutants: bool,
+    /// With `--mutants`: only the bugs of these names.
+    #[arg(long, requires = "mutants")]
+    only: Vec<String>,
+    /// With `--mutants`: rewrites the page that says how each was caught.
+    #[arg(long, requires = "mutants")]
+    write: bool,
 }
+
+/// A seed takes a few hundredths of a second.
+const LONGEST_SEED: Duration = Duration::from_secs(30);
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    if args.mutants {
+        return hunt_mutants(&args);
+    }
     let flows = Arc::new(Flows::new());
     // A panic inside a seed is a finding like any other, told with its seed.
     std::panic::set_hook(Box::new(|_| {}));
@@ -40,13 +59,24 @@ fn main() -> ExitCode {
     }
     let began = Instant::now();
     let (mut events, mut reach, mut broken) = (0, Reach::default(), 0);
+    let playing = Arc::new(AtomicU64::new(args.from));
+    if args.until_violation {
+        watch(Arc::clone(&playing));
+    }
     for seed in args.from..args.from + args.seeds {
+        if args.until_violation {
+            println!("playing {seed}");
+            playing.store(seed, Ordering::Relaxed);
+        }
         let report = play(seed, &flows, false);
         events += report.events;
         reach.add(&report.reach);
         if report.violation.is_some() {
             broken += 1;
             verdict(&report);
+            if args.until_violation {
+                return ExitCode::FAILURE;
+            }
         }
     }
     let seconds = began.elapsed().as_secs_f64();
@@ -59,6 +89,37 @@ fn main() -> ExitCode {
         println!("{:>9}  {goal}", reach.of(goal));
     }
     if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn hunt_mutants(args: &Args) -> ExitCode {
+    match windlass_sim::mutants::run(&args.only, args.write) {
+        Ok(code) => code,
+        Err(error) => {
+            let mut cause: Option<&dyn std::error::Error> = Some(&error);
+            while let Some(error) = cause {
+                eprintln!("{error}");
+                cause = error.source();
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Ends the process if one seed takes too long.
+fn watch(playing: Arc<AtomicU64>) {
+    std::thread::spawn(move || {
+        let mut since = (playing.load(Ordering::Relaxed), Instant::now());
+        loop {
+            std::thread::sleep(Duration::from_millis(500));
+            let seed = playing.load(Ordering::Relaxed);
+            if seed != since.0 {
+                since = (seed, Instant::now());
+            } else if since.1.elapsed() > LONGEST_SEED {
+                println!("seed {seed}: VIOLATION of 25 (): it never ends");
+                std::process::exit(1);
+            }
+        }
+    });
 }
 
 fn verdict(report: &Report) -> ExitCode {

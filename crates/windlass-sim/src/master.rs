@@ -15,6 +15,10 @@ impl World {
         if self.masters[number].machine.is_some() {
             return;
         }
+        if !self.quiet && self.options.step_every > 0 && self.random.chance(600) {
+            // A machine that was away has another idea of the time.
+            self.masters[number].wall_off = self.random.between(0, 240_000) as i64 - 120_000;
+        }
         let now = self.master_now(number);
         let owner = OwnerId(self.random.number());
         let node = &mut self.masters[number];
@@ -122,7 +126,14 @@ impl World {
                         .or_default()
                         .insert(flight.number);
                 }
-                let delay = self.store_delay();
+                let mut delay = self.store_delay();
+                if let StoreCall::Renew(_) = call
+                    && !self.quiet
+                    && self.random.chance(self.options.renew_slow)
+                {
+                    delay += self.random.between(1_000, 6_000);
+                }
+                delay += self.masters[number].stalled_until.saturating_sub(self.time);
                 self.after(delay, Event::Store(number, life, Box::new(call)));
             }
             Effect::ToWorker(worker, frame) => {

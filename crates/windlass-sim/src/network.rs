@@ -29,7 +29,7 @@ impl World {
     pub fn delay(&mut self) -> u64 {
         let ordinary = self.random.between(1, self.options.delay.max(1));
         if !self.quiet && self.random.chance(self.options.slow) {
-            ordinary + self.random.between(100, 6_000)
+            ordinary + self.random.between(100, 9_000)
         } else {
             ordinary
         }
@@ -68,7 +68,12 @@ impl World {
         if !self.streams.contains_key(&(worker, master)) {
             return;
         }
-        for delay in self.delays(Node::Worker(worker), Node::Master(master)) {
+        for mut delay in self.delays(Node::Worker(worker), Node::Master(master)) {
+            // A long list takes its time.
+            let long = matches!(message, FromWorker::Inventory(_)) && !self.quiet;
+            if long && self.random.chance(self.options.slow * 4) {
+                delay += self.random.between(500, 6_000);
+            }
             let life = self.masters[master].life;
             let input = Box::new(ToMaster::FromWorker(message.clone()));
             self.after(delay, Event::Master(master, life, input));
@@ -110,6 +115,9 @@ impl World {
         let delay = self.random.between(1, 50);
         if self.masters[master].machine.is_some() {
             let (life, id) = (self.masters[master].life, self.workers[worker].id);
+            // The other end may take its time to be noticed as gone.
+            let half_open = !self.quiet && self.random.chance(400);
+            let delay = if half_open { self.random.between(50, 4_000) } else { delay };
             self.after(delay, Event::Master(master, life, Box::new(ToMaster::Disconnected(id, stream))));
         }
         if self.workers[worker].machine.is_some() {

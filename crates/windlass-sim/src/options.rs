@@ -44,6 +44,8 @@ pub struct Options {
     pub delay: u64,
     /// Longest ordinary delay of a call to the store.
     pub store_delay: u64,
+    /// Per mille of renewals that take very long.
+    pub renew_slow: u64,
     /// Per mille of calls to the store that fail and were not done.
     pub store_fails: u64,
     /// Per mille of calls to the store whose answer is lost.
@@ -58,12 +60,20 @@ pub struct Options {
     pub step_every: u64,
     /// Mean time between outages of the store.
     pub outage_every: u64,
+    /// Mean time between cuts of a worker from everybody.
+    pub isolate_every: u64,
+    /// Mean time between orderly restarts of a master.
+    pub stop_every: u64,
+    /// Mean time between times in which a master's calls to the store get stuck.
+    pub stall_every: u64,
     /// Mean time between commands of people.
     pub operate_every: u64,
     /// Per mille of effects of a master behind which it crashes.
     pub crash_between: u64,
     /// The wall clock at the beginning.
     pub wall: i64,
+    /// When the shards last gave out ids, and many of them; a clock was ahead then.
+    pub ids_from: Option<i64>,
 }
 
 /// Moments of the wall clock to begin at: an ordinary one, and shortly before summer time begins and ends.
@@ -78,6 +88,7 @@ impl Options {
         let rate = |random: &mut Random, low, high| {
             if calm || random.chance(300) { 0 } else { random.between(low, high) }
         };
+        let wall = BEGINNINGS[random.below(BEGINNINGS.len())];
         Options {
             masters,
             slots: (0..workers).map(|_| random.between(1, 3) as u32).collect(),
@@ -92,6 +103,7 @@ impl Options {
             slow: rate(random, 1, 60),
             delay: random.between(1, 40),
             store_delay: random.between(1, 60),
+            renew_slow: rate(random, 1, 60),
             store_fails: rate(random, 1, 40),
             store_unknown: rate(random, 1, 60),
             crash_every: rate(random, 2_000, 12_000),
@@ -99,9 +111,13 @@ impl Options {
             cut_every: rate(random, 4_000, 20_000),
             step_every: rate(random, 4_000, 20_000),
             outage_every: rate(random, 10_000, 40_000),
+            isolate_every: rate(random, 5_000, 20_000),
+            stop_every: rate(random, 5_000, 20_000),
+            stall_every: rate(random, 5_000, 20_000),
             operate_every: random.between(500, 4_000),
             crash_between: rate(random, 1, 4),
-            wall: BEGINNINGS[random.below(BEGINNINGS.len())],
+            wall,
+            ids_from: random.chance(250).then_some(wall + 3_600_000),
         }
     }
 
@@ -121,6 +137,7 @@ impl Options {
             slow: 0,
             delay: 2,
             store_delay: 2,
+            renew_slow: 0,
             store_fails: 0,
             store_unknown: 0,
             crash_every: 0,
@@ -128,9 +145,13 @@ impl Options {
             cut_every: 0,
             step_every: 0,
             outage_every: 0,
+            stop_every: 0,
+            stall_every: 0,
+            isolate_every: 0,
             operate_every: 0,
             crash_between: 0,
             wall: BEGINNINGS[0],
+            ids_from: None,
         }
     }
 }

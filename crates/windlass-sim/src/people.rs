@@ -12,9 +12,10 @@ use windlass_core::shard::input::{
 };
 use windlass_core::shard::load::StoredRun;
 use windlass_core::time::Wall;
-use windlass_model::{Duration, JobId, JobNumber, Name, RunId, ShardCount, ShardId};
+use windlass_model::{Duration, JobId, JobNumber, Name, OwnerId, RunId, ShardCount, ShardId};
 use windlass_store::shards::LoadedRun;
 
+use crate::judge::MARK;
 use crate::store::home;
 use crate::world::{Event, World};
 
@@ -66,6 +67,14 @@ enum Purpose {
     Question,
 }
 
+/// Whether a command says in the rows that follow from it who gave it.
+fn leaves_a_mark(command: Command) -> bool {
+    match command {
+        Command::Stop | Command::Pause | Command::Resume => false,
+        Command::Retry(_) | Command::ForceSuccess(_) | Command::Approve(..) | Command::Recover(_) => true,
+    }
+}
+
 impl World {
     /// Plans what people will want.
     pub fn plan_people(&mut self) {
@@ -90,6 +99,13 @@ impl World {
             // Few times, so that runs of different workflows are about the same.
             let logical = Wall(self.options.wall + (when as i64 / 10_000) * 10_000);
             self.wish(when, What::Run { flow, key, logical });
+        }
+        // What runs long and may not run twice is mostly among it: it meets everything that goes wrong.
+        let lonely = self.flows.all.iter().position(|flow| flow.definition.name.as_str() == "lonely");
+        if let Some(flow) = lonely.filter(|_| self.random.chance(600)) {
+            let when = self.random.between(500, self.options.faults_for / 2);
+            let logical = Wall(self.options.wall);
+            self.wish(when, What::Run { flow, key: "lonely".into(), logical });
         }
         if self.random.chance(500) {
             let (from, to) = (Wall(self.options.wall - 60_000), Wall(self.options.wall - 1));
@@ -229,10 +245,21 @@ impl World {
                 self.after(delay, Event::Submit(number));
             }
             (Purpose::Control(run, command), Reply::Answered(Answer::Accepted(_))) => {
+                if leaves_a_mark(command) {
+                    self.judge.told(call.0, true);
+                }
                 if let Command::Recover(_) = command {
                     self.reach.hit("run reopened from the store");
                 }
                 self.judge.controlled(run, command);
+            }
+            (
+                Purpose::Control(_, command),
+                Reply::Answered(Answer::Refused(_)) | Reply::Unavailable | Reply::Rejected(_),
+            ) => {
+                if leaves_a_mark(command) {
+                    self.judge.told(call.0, false);
+                }
             }
             (Purpose::Control(..) | Purpose::Question, _) => {}
         }
@@ -327,7 +354,27 @@ impl World {
             }
         }
         let control = Control { by: "me".into(), run, command, stored };
-        self.call(run.shard(), Call::Control(control), Purpose::Control(run, command));
+        if reopens && !self.quiet && self.random.chance(400) {
+            let delay = self.random.between(10, 6_000);
+            self.after(delay, Event::Again(Box::new(control.clone())));
+        }
+        self.give_command(control);
+    }
+
+    /// Somebody gives a command again, not having noticed what came of it.
+    pub fn control_again(&mut self, control: Control) {
+        if !self.quiet {
+            self.reach.hit("command repeated on an old run");
+            self.give_command(control);
+        }
+    }
+
+    fn give_command(&mut self, control: Control) {
+        let (run, command) = (control.run, control.command);
+        // Each call has a name of its own, by which the judge finds what it did.
+        let by = format!("{MARK}{}", self.people.called + 1).into();
+        let call = Call::Control(Control { by, ..control });
+        self.call(run.shard(), call, Purpose::Control(run, command));
     }
 
     /// What is stored of a run that is over.
@@ -419,6 +466,10 @@ impl World {
             let Some(machine) = &node.machine else { return "a worker is down".into() };
             if machine.open() != (0, 0) {
                 return format!("worker {} has {:?}", node.id, machine.open());
+            }
+            let gone = |owner: &OwnerId| !self.masters.iter().any(|master| master.owner == *owner);
+            if let Some(owner) = machine.demanders().find(gone) {
+                return format!("worker {} keeps slots for {owner}, which is gone", node.id);
             }
         }
         if let Some(left) = self.judge.left_over() {

@@ -27,6 +27,11 @@ pub const GOALS: &[&str] = &[
     "gang released",
     "gang member lost",
     "go re-sent after a take-over",
+    "poison refused by the store",
+    "frame for an earlier life of a worker",
+    "command repeated on an old run",
+    "process ended only by a kill",
+    "wait for an orphan to end",
 ];
 
 /// How often each was reached.

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use windlass_core::durable::{Batch, GlobalKey, GlobalKind, Revision};
+use windlass_core::durable::{Batch, GlobalKey, GlobalKind, Revision, Sighting};
 use windlass_core::master::input::{
     ClaimFailure, FlightId, Found, Globals, Input, LeaseFailure, Look, Outcome, RegisterFailure, Renewal,
     StoreAnswer, StoreCall,
 };
+use windlass_core::rows::Change;
 use windlass_core::time::Wall;
-use windlass_model::{Epoch, Name, OwnerId, ShardCount, ShardId};
+use windlass_model::{Epoch, Name, OwnerId, RunIdSource, ShardCount, ShardId};
 use windlass_store::commit;
 use windlass_store::leases::{RegisterError, RenewError};
 use windlass_store::memory::{Fate, Model, Ticket};
@@ -46,8 +47,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// A store that has the versions of all workflows.
-    pub fn new(shards: u16, flows: &Flows) -> Store {
+    /// A store that has the versions of all workflows, and gave out ids before.
+    pub fn new(shards: u16, flows: &Flows, ids_from: Option<i64>) -> Store {
         let mut model = Model::new(StoreId(1), ShardCount::new(shards).expect("a number of shards"));
         for flow in flows.all.iter().filter(|flow| flow.stored) {
             let new = NewVersion {
@@ -58,6 +59,9 @@ impl Store {
                 created_at: Wall(0),
             };
             model.put_version(&new).expect("a version");
+        }
+        if let Some(wall) = ids_from {
+            give_out_ids(&mut model, wall);
         }
         Store {
             model,
@@ -105,6 +109,23 @@ impl Definitions for Readable<'_> {
     fn inline(&self, source: &str) -> Option<Arc<Definition>> {
         self.flows.inline(source)
     }
+}
+
+/// Ids of a millisecond that is nearly used up are given out in every shard.
+fn give_out_ids(model: &mut Model, wall: i64) {
+    const NEARLY_ALL: usize = 4_094;
+    let (owner, name) = (OwnerId(1), Name::new("before").expect("a name"));
+    let counter = model.register(owner, &name, None).expect("a lease");
+    for standing in model.standings() {
+        let shard = standing.shard;
+        let claimed = model.claim(shard, owner, None).expect("a shard");
+        let mut ids = RunIdSource::new(shard, None);
+        let last = (0..NEARLY_ALL).filter_map(|_| ids.next_id(wall)).last().expect("an id");
+        let mut batch = Batch::empty(shard, claimed.epoch, claimed.commits);
+        batch.changes.push(Change::LastRun(last));
+        assert!(matches!(model.commit(vec![batch], Fate::Normal), commit::Outcome::Committed));
+    }
+    model.leave(Sighting { owner, counter }).expect("an end");
 }
 
 /// What becomes of a call to the store.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use windlass_core::shard::input::{Assignment, ToWorker, WorkerLife};
+use windlass_core::shard::input::{Assignment, Report, ToWorker, WorkerLife};
 use windlass_core::shard::payload::Payload;
+use windlass_core::time::Mono;
 use windlass_core::wire::{Body, FromWorker, Order};
 use windlass_core::worker::Worker;
 use windlass_core::worker::input::{Decision, Effect, Exit, Input, Settings, Signal};
@@ -25,6 +26,8 @@ impl World {
         node.life += 1;
         (node.wake, node.inbox) = (None, None);
         node.heard_through.clear();
+        node.contacts.clear();
+        node.awake = now.mono;
         let incarnation = Incarnation((node.life << 32) | random);
         if node.life > 1 && !node.journal.is_empty() {
             self.reach.hit("worker restarted with its journal");
@@ -47,7 +50,13 @@ impl World {
     /// Something reaches a worker.
     pub fn worker_gets(&mut self, number: usize, life: u64, input: Input) {
         if self.workers[number].life != life {
-            return;
+            // What was under way to a life that is over is mostly lost; some of it is kept on the way, and reaches
+            // the next.
+            let kept = matches!(input, Input::Frame(_)) && !self.quiet && self.random.chance(400);
+            if !kept || self.workers[number].machine.is_none() {
+                return;
+            }
+            self.reach.hit("frame for an earlier life of a worker");
         }
         if let Input::Frame(frame) = &input
             && let Body::Orders { orders, .. } = &frame.body
@@ -58,6 +67,14 @@ impl World {
                 {
                     self.reach.hit("recall of a prefetched attempt");
                 }
+            }
+        }
+        if let Input::Frame(frame) = &input
+            && let Body::Heard { sent, shards } = &frame.body
+        {
+            for (shard, _) in shards {
+                let contact = self.workers[number].contacts.entry(*shard).or_insert(*sent);
+                *contact = (*contact).max(*sent);
             }
         }
         let now = self.worker_now(number);
@@ -117,10 +134,14 @@ impl World {
     }
 
     fn worker_sends(&mut self, number: usize, message: &FromWorker) {
+        if let FromWorker::Report { attempt, report: Report::Held, .. } = message {
+            self.judge.holds(*attempt);
+        }
         let streams: Vec<_> =
             self.streams.keys().filter(|(worker, _)| *worker == number).map(|(_, master)| *master).collect();
         let wanted = match message {
-            FromWorker::Heartbeat { .. } => {
+            FromWorker::Heartbeat { sent, .. } => {
+                self.look_at_orphans(number, *sent);
                 for master in streams {
                     self.worker_to_master(number, master, message);
                 }
@@ -143,6 +164,21 @@ impl World {
         }
     }
 
+    /// What may not run alone is gone soon after it has run alone for as long as it may.
+    fn look_at_orphans(&mut self, number: usize, now: Mono) {
+        // The last signal, what it takes to act on it, and the time between two looks.
+        const SOON: u64 = KILL_GRACE.as_millis() + 200 + 2 * HEARTBEAT.as_millis();
+        let node = &self.workers[number];
+        let late = node.processes.iter().find(|(attempt, process)| {
+            let contact = node.contacts.get(&attempt.job.run.shard()).copied();
+            let ends = process.orphan.zip(contact).map(|(orphan, contact)| contact.after(orphan));
+            ends.is_some_and(|ends| now.since(ends.max(node.awake)).as_millis() > SOON)
+        });
+        if let Some((attempt, _)) = late {
+            self.judge.runs_alone(*attempt);
+        }
+    }
+
     fn spawn(&mut self, number: usize, life: u64, assignment: &Assignment) {
         let attempt = assignment.attempt;
         if !self.quiet && self.random.chance(10) {
@@ -151,7 +187,7 @@ impl World {
             self.judge.spawn_failed(attempt);
             return;
         }
-        let (process, took) = if self.scripted { as_written(assignment) } else { self.by_chance() };
+        let (process, took) = if self.scripted { as_written(assignment) } else { self.by_chance(assignment) };
         let incarnation = self.workers[number].machine.as_ref().map(Worker::incarnation);
         let Some(incarnation) = incarnation else { return };
         let worker_life = WorkerLife { worker: self.workers[number].id, incarnation };
@@ -168,11 +204,18 @@ impl World {
     }
 
     /// What a process does, and how long it takes.
-    fn by_chance(&mut self) -> (Process, u64) {
-        let process =
-            Process { success: self.quiet || self.random.chance(880), deaf: self.random.chance(200) };
-        let took = if self.random.chance(60) {
-            self.random.between(4_000, 12_000)
+    fn by_chance(&mut self, assignment: &Assignment) -> (Process, u64) {
+        let process = Process {
+            success: self.quiet || self.random.chance(880),
+            deaf: self.random.chance(200),
+            hangs: self.random.chance(500),
+            orphan: assignment.orphan_timeout,
+        };
+        // What may not run alone is worth watching for longer.
+        let alone = assignment.orphan_timeout.is_some() && !self.quiet;
+        let (often, longest) = if alone { (700, 30_000) } else { (60, 12_000) };
+        let took = if self.random.chance(often) {
+            self.random.between(4_000, longest)
         } else if self.random.chance(400) {
             self.random.between(1, 30)
         } else {
@@ -197,9 +240,18 @@ impl World {
         if self.workers[number].life != life {
             return;
         }
-        let Some(process) = self.workers[number].processes.remove(&attempt) else { return };
+        let Some(process) = self.workers[number].processes.get(&attempt).cloned() else { return };
+        if process.hangs && (self.judge.is_lost(attempt) || self.judge.is_stopping(attempt.job.run)) {
+            self.reach.hit("process ended only by a kill");
+            return;
+        }
+        self.workers[number].processes.remove(&attempt);
         self.judge.ends(attempt, process.success);
-        let token = output_of(attempt);
+        let mut token = output_of(attempt);
+        if process.success && !self.quiet && self.random.chance(8) {
+            token.push('\0');
+            self.judge.poisons(attempt);
+        }
         let outputs = [("v".into(), Value::Text(token.into()))].into();
         let exit = Exit {
             success: process.success,
@@ -225,14 +277,21 @@ impl World {
         if self.workers[number].machine.is_none() {
             return;
         }
-        let lose = if !self.scripted && self.random.chance(200) { self.random.below(4) } else { 0 };
+        let lose = match self.random.below(20) {
+            _ if self.scripted => 0,
+            0 => usize::MAX,
+            1..4 => self.random.below(4),
+            _ => 0,
+        };
         let node = &mut self.workers[number];
         node.machine = None;
         node.life += 1;
         node.inbox = None;
-        // A power failure may cost the last lines of the journal.
+        // A power failure may cost the last lines of the journal, a broken disk all of it.
         let keep = node.journal.len().saturating_sub(lose);
-        node.journal.truncate(keep);
+        for lost in node.journal.drain(keep..) {
+            self.judge.forgets(lost.attempt);
+        }
         for attempt in std::mem::take(&mut node.processes).into_keys() {
             self.judge.killed(attempt);
         }
@@ -243,7 +302,8 @@ impl World {
         if self.scripted {
             return;
         }
-        let delay = self.random.between(50, 8_000);
+        let longest = if self.random.chance(400) { 300 } else { 8_000 };
+        let delay = self.random.between(50, longest);
         self.after(delay, Event::StartWorker(number));
     }
 }
@@ -256,7 +316,12 @@ fn as_written(assignment: &Assignment) -> (Process, u64) {
         _ => "",
     };
     let took = text.split([' ', ',']).find_map(|word| word.parse::<Duration>().ok());
-    let process = Process { success: !text.contains("fail"), deaf: text.contains("deaf") };
+    let process = Process {
+        success: !text.contains("fail"),
+        deaf: text.contains("deaf"),
+        hangs: false,
+        orphan: assignment.orphan_timeout,
+    };
     (process, took.map_or(100, Duration::as_millis))
 }
 

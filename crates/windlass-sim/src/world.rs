@@ -8,11 +8,11 @@ use std::sync::Arc;
 use windlass_core::master::Master;
 use windlass_core::master::input::{Input as ToMaster, StoreCall, StreamId};
 use windlass_core::requirement::Capability;
-use windlass_core::shard::input::CallId;
+use windlass_core::shard::input::{CallId, Control};
 use windlass_core::time::{Mono, Now, Wall};
 use windlass_core::worker::Worker;
 use windlass_core::worker::input::{Input as ToWorker, Record};
-use windlass_model::{AttemptId, Name, OwnerId, ShardId, WorkerId};
+use windlass_model::{AttemptId, Duration, Name, OwnerId, ShardId, WorkerId};
 use windlass_store::memory::Ticket;
 
 use crate::flows::Flows;
@@ -69,6 +69,8 @@ pub enum Event {
     Submit(usize),
     /// Somebody does something.
     Operate,
+    /// Somebody gives the same command once more, on what was read then.
+    Again(Box<Control>),
     /// Somebody has waited long enough for the answer to a call.
     GiveUp(CallId),
     /// Faults are over.
@@ -90,6 +92,12 @@ pub enum Fault {
     Step,
     /// The store is away.
     Outage,
+    /// Nobody can reach a worker.
+    Isolate,
+    /// A master is stopped in good order, and started again.
+    Stop,
+    /// The calls of a master to the store get stuck for a while.
+    Stall,
 }
 
 /// A master and the machine it runs on.
@@ -111,6 +119,8 @@ pub struct MasterNode {
     pub wake: Option<u64>,
     /// Whether it is stopping in good order.
     pub stopping: bool,
+    /// Until when its calls to the store get stuck.
+    pub stalled_until: u64,
 }
 
 /// A worker and the machine it runs on.
@@ -130,6 +140,10 @@ pub struct WorkerNode {
     pub processes: BTreeMap<AttemptId, Process>,
     /// Whether it looks after its streams already.
     pub connecting: bool,
+    /// When the newest heartbeat was sent that was answered for a shard, by its own clock.
+    pub contacts: BTreeMap<ShardId, Mono>,
+    /// Since when it has not stood still, by its own clock.
+    pub awake: Mono,
     /// Through whom the owner of a shard was last heard.
     pub heard_through: BTreeMap<ShardId, usize>,
     /// What waits for it while it is frozen.
@@ -147,6 +161,10 @@ pub struct Process {
     pub success: bool,
     /// Whether it takes no notice of being asked to end.
     pub deaf: bool,
+    /// Whether it never ends by itself once it was given up or is to be stopped.
+    pub hangs: bool,
+    /// How long it may run without contact.
+    pub orphan: Option<Duration>,
 }
 
 /// Everything.
@@ -219,6 +237,7 @@ impl World {
             wall_off: 0,
             wake: None,
             stopping: false,
+            stalled_until: 0,
         });
         let workers = options.slots.iter().enumerate().map(|(number, slots)| WorkerNode {
             id: WorkerId(number as u64 + 1),
@@ -228,6 +247,8 @@ impl World {
             journal: Vec::new(),
             processes: BTreeMap::new(),
             connecting: false,
+            contacts: BTreeMap::new(),
+            awake: Mono(0),
             heard_through: BTreeMap::new(),
             inbox: None,
             wall_off: 0,
@@ -236,7 +257,7 @@ impl World {
         World {
             masters: masters.collect(),
             workers: workers.collect(),
-            store: Store::new(options.shards, &flows),
+            store: Store::new(options.shards, &flows, options.ids_from),
             judge: Judge::new(Arc::clone(&flows)),
             people: People::default(),
             reach: Reach::default(),
@@ -356,6 +377,7 @@ impl World {
             Event::Fault(fault) => self.fault(fault),
             Event::Submit(number) => self.submit(number),
             Event::Operate => self.operate(),
+            Event::Again(control) => self.control_again(*control),
             Event::GiveUp(call) => self.give_up(call),
             Event::Quiet => self.become_quiet(),
             Event::Tick => self.tick(),

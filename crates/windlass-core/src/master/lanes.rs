@@ -86,6 +86,26 @@ impl Lane {
     }
 }
 
+impl Lane {
+    /// A worker is lost for a shard: orders to it that still wait for their commit are given up with its attempts.
+    /// If it is back when they could be sent, it would take them for orders of now. What is stored of a result
+    /// stays true.
+    fn unsay(&mut self, shard: ShardId, life: WorkerLife) {
+        let void = |message: &Message| match message {
+            Message::Worker(_, ToWorker::Settled(_)) => false,
+            Message::Worker(to, _) => *to == life,
+            _ => false,
+        };
+        for flight in &mut self.flights {
+            flight.messages.retain(|(of, message)| *of != shard || !void(message));
+        }
+        if let Some(part) = self.open.parts.get_mut(&shard) {
+            part.decision.messages.retain(|message| !void(message));
+            part.routed = part.decision.messages.len();
+        }
+    }
+}
+
 impl Part {
     /// Whether there is something for the store.
     fn commits(&self) -> bool {
@@ -114,6 +134,9 @@ impl Master {
             let input = self.without_poison(input);
             let cause = Cause::of(&input);
             let lane = self.lane_of(shard);
+            if let Input::WorkerLost(life) = input {
+                self.lanes[lane].unsay(shard, life);
+            }
             let part = self.lanes[lane].open.part(shard);
             let before = part.decision.changes.len();
             let Some(held) = self.shards.get_mut(&shard) else { continue };

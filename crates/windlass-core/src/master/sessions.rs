@@ -213,7 +213,7 @@ impl Master {
     }
 
     /// A worker says what it has of a shard.
-    fn has(&mut self, now: Now, inventory: Inventory) {
+    fn has(&mut self, now: Now, mut inventory: Inventory) {
         let (life, shard) = (inventory.life, inventory.shard);
         let current = self.shards.get(&shard).is_some_and(|held| held.epoch == inventory.epoch);
         let known = self
@@ -226,6 +226,11 @@ impl Master {
         let right = self.live_mut(shard).is_some_and(|live| live.shard.recognises(&inventory));
         if right && let Some(session) = self.sessions.get_mut(&life.worker) {
             session.adopting.remove(&shard);
+        }
+        // Each result is an input of its own: one that the store cannot hold is blamed alone, and taken without
+        // what makes it so.
+        for (incarnation, attempt, report) in std::mem::take(&mut inventory.finished) {
+            self.decide(now, shard, Input::Report(WorkerLife { incarnation, ..life }, attempt, report));
         }
         self.decide(now, shard, Input::Inventory(inventory));
     }

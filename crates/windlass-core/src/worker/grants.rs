@@ -184,6 +184,11 @@ impl Worker {
         }
     }
 
+    /// The masters whose demand is known. For checks.
+    pub fn demanders(&self) -> impl Iterator<Item = OwnerId> {
+        self.grants.masters.keys().copied()
+    }
+
     /// Withdraws and gives back what is too much to wait beyond the slots, now that attempts take longer
     /// than they did: first promises, then the worst of what waits.
     pub(super) fn keep_to_prefetch(&mut self, now: Now, out: &mut Decision) {

@@ -7,6 +7,7 @@ mod gangs;
 mod homes;
 mod lifecycle;
 mod lost_messages;
+mod master;
 mod random;
 mod schedules;
 mod states;

@@ -4,6 +4,7 @@
 
 mod clocks;
 mod masters;
+mod mutants;
 mod nesting;
 mod people;
 mod seeds;

@@ -1,0 +1,272 @@
+//! A master with one shard and one worker: what it says, and when.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use windlass_core::attempt;
+use windlass_core::durable::{Batch, Claimed, Commits, Counter, Revision, Standing};
+use windlass_core::master::Master;
+use windlass_core::master::input::{
+    Decision, Effect, FlightId, Input, Look, Outcome, Renewal, Settings, StoreAnswer, StoreCall, StreamId,
+};
+use windlass_core::requirement::{Capability, Requirement};
+use windlass_core::rows::{AttemptRow, Change, RunRow, Selection, Trigger};
+use windlass_core::run;
+use windlass_core::shard::input::{Report, ToWorker, WorkerLife};
+use windlass_core::shard::load::{Rows, StoredRun};
+use windlass_core::time::{Mono, Now, Wall};
+use windlass_core::wire::{Body, Frame, FromWorker, GrantId, Inventory, Order, Round, Status};
+use windlass_model::{
+    AttemptId, AttemptNumber, Duration, Epoch, Fence, Incarnation, JobId, JobNumber, Name, OwnerId, Priority,
+    RunId, RunIdSource, ShardCount, ShardId, WorkerId,
+};
+use windlass_workflow::expr::Value;
+
+use crate::world::flow;
+
+const OWNER: OwnerId = OwnerId(7);
+const LIFE: WorkerLife = WorkerLife { worker: WorkerId(1), incarnation: Incarnation(1) };
+const SHARD: ShardId = ShardId::LEADER;
+
+/// A master with one shard and one run, and a store that answers everything but commits.
+struct Bench {
+    master: Master,
+    now: Now,
+    epoch: Epoch,
+    round: Round,
+    attempt: AttemptId,
+    /// Whether the attempt was assigned before the master came.
+    assigned: bool,
+    /// Commits that were not answered.
+    commits: Vec<(FlightId, Vec<Batch>)>,
+    /// What the worker was told.
+    orders: Vec<ToWorker>,
+}
+
+impl Bench {
+    fn new(assigned: bool) -> Bench {
+        let now = Now { mono: Mono(1_000), wall: Wall(1_780_000_000_000) };
+        let settings = Settings {
+            owner: OWNER,
+            name: Name::new("m").unwrap(),
+            shards: ShardCount::new(1).unwrap(),
+            lanes: 1,
+            pipeline: 1,
+            lease_ttl: Duration::from_secs(3),
+            worker_timeout: Duration::from_secs(4),
+            adoption_grace: Duration::from_secs(5),
+            shard: windlass_core::shard::input::Settings::default(),
+        };
+        let run = RunIdSource::new(SHARD, None).next_id(now.wall.0).unwrap();
+        let attempt = AttemptId { job: JobId { run, number: JobNumber(0) }, fence: Fence(1) };
+        let mut out = Decision::default();
+        let master = Master::start(now, settings, &mut out);
+        let (commits, orders) = (Vec::new(), Vec::new());
+        let (epoch, round) = (Epoch::NONE, Round(0));
+        let mut bench = Bench { master, now, epoch, round, attempt, assigned, commits, orders };
+        bench.does(out);
+        bench.gets(Input::Connected(LIFE.worker, StreamId(1)));
+        bench.heartbeat();
+        bench
+    }
+
+    fn heartbeat(&mut self) {
+        let status = Status { slots: 1, used: 0, queued: 0, draining: false, overload: None };
+        let capability = Arc::new(Capability { slots: 1, ..Capability::default() });
+        let beat = FromWorker::Heartbeat { life: LIFE, sent: Mono(1), capability, status };
+        self.gets(Input::FromWorker(beat));
+    }
+
+    fn gets(&mut self, input: Input) {
+        let mut out = Decision::default();
+        self.now.mono = self.now.mono.after(Duration::from_millis(10));
+        self.master.handle(self.now, input, &mut out);
+        self.master.flush(self.now, &mut out);
+        self.does(out);
+    }
+
+    fn does(&mut self, out: Decision) {
+        for effect in out.effects {
+            match effect {
+                Effect::Store(StoreCall::Commit(flight, batches)) => self.commits.push((flight, batches)),
+                Effect::Store(call) => {
+                    let answer = self.answer(call);
+                    self.gets(Input::Stored(answer));
+                }
+                Effect::ToWorker(_, Frame { body: Body::Orders { round, orders, .. }, .. }) => {
+                    self.round = round;
+                    self.orders.extend(orders.into_iter().filter_map(|order| match order {
+                        Order::Shard(order) => Some(order),
+                        Order::Adopt => None,
+                    }));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn answer(&mut self, call: StoreCall) -> StoreAnswer {
+        match call {
+            StoreCall::Register(_) => StoreAnswer::Registered(Ok(Counter(1))),
+            StoreCall::Renew(_) => StoreAnswer::Renewed(Ok(Box::new(Renewal {
+                counter: Counter(2),
+                owned: vec![(SHARD, self.epoch)],
+                revision: Revision::NONE,
+                globals: None,
+            }))),
+            StoreCall::Look => {
+                let standing = Standing { shard: SHARD, epoch: self.epoch, owner: None };
+                StoreAnswer::Looked(Some(Look { leases: Vec::new(), standings: vec![standing] }))
+            }
+            StoreCall::Claim(shard, _) => {
+                self.epoch = self.epoch.next();
+                let claimed = Claimed { epoch: self.epoch, commits: Commits::NONE, last_run: None };
+                StoreAnswer::Claimed(shard, Ok(claimed))
+            }
+            StoreCall::Load(shard, epoch) => {
+                StoreAnswer::Loaded(shard, epoch, Some(Box::new(self.rows(epoch))))
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// One run, whose only attempt is with the worker.
+    fn rows(&self, epoch: Epoch) -> Rows {
+        let definition = flow("name: f\ntasks: {a: {run: work}}");
+        let attempt = AttemptRow {
+            job: self.attempt.job,
+            number: AttemptNumber::FIRST,
+            fence: self.attempt.fence,
+            worker: LIFE.worker,
+            incarnation: LIFE.incarnation,
+            state: attempt::State::Assigned,
+            reason: "".into(),
+            assigned_at: self.now.wall,
+            finished_at: None,
+            outputs: None,
+            permit: None,
+            for_gang: false,
+        };
+        let run = StoredRun {
+            row: run_row(self.attempt.job.run, self.now.wall),
+            definition,
+            pinned: Arc::default(),
+            jobs: Vec::new(),
+            attempts: if self.assigned { vec![attempt] } else { Vec::new() },
+        };
+        Rows {
+            last: Some(self.attempt.job.run),
+            epoch,
+            keys: Vec::new(),
+            set_aside: BTreeSet::new(),
+            runs: vec![run],
+            workflows: Vec::new(),
+            pools: Vec::new(),
+            listeners: Vec::new(),
+            inbox: Vec::new(),
+            outbox: Vec::new(),
+            backfills: Vec::new(),
+            calendars: Arc::default(),
+        }
+    }
+
+    /// The worker says what it has.
+    fn inventory(&mut self, finished: Vec<(Incarnation, AttemptId, Report)>) {
+        let inventory = Inventory {
+            life: LIFE,
+            shard: SHARD,
+            epoch: self.epoch,
+            round: self.round,
+            queued: Vec::new(),
+            held: Vec::new(),
+            running: Vec::new(),
+            finished,
+        };
+        self.gets(Input::FromWorker(FromWorker::Inventory(inventory)));
+    }
+
+    /// A result that no store can hold.
+    fn poison(&self) -> Vec<(Incarnation, AttemptId, Report)> {
+        let outputs: BTreeMap<Arc<str>, Value> = [("v".into(), Value::Text("a\0b".into()))].into();
+        let report = Report::Exited { success: true, reason: "".into(), outputs: Some(Arc::new(outputs)) };
+        vec![(LIFE.incarnation, self.attempt, report)]
+    }
+
+    /// The commit that waits for an answer, and the attempt's row in it.
+    fn commit(&mut self) -> (FlightId, usize, AttemptRow) {
+        let (flight, batches) = self.commits.pop().expect("a commit");
+        let mut rows = batches[0].changes.iter().enumerate().filter_map(|(index, change)| match change {
+            Change::Attempt(row) => Some((index, row.clone())),
+            _ => None,
+        });
+        let (index, row) = rows.next_back().expect("the end of the attempt");
+        (flight, index, row)
+    }
+}
+
+fn run_row(id: RunId, at: Wall) -> RunRow {
+    RunRow {
+        id,
+        workflow: Name::new("f").unwrap(),
+        version: None,
+        revision: 1,
+        state: run::State::Running,
+        reason: "".into(),
+        priority: Priority::Medium,
+        params: Arc::default(),
+        logical_time: at,
+        run_at: None,
+        created_at: at,
+        created_by: "me".into(),
+        trigger: Trigger::Call,
+        started_at: Some(at),
+        finished_at: None,
+        selection: Selection::All,
+        serial: false,
+        ending: false,
+        expansions: Vec::new(),
+        gangs: Vec::new(),
+    }
+}
+
+#[test]
+fn a_result_in_an_inventory_is_taken_without_what_the_store_cannot_hold() {
+    let mut bench = Bench::new(true);
+    bench.inventory(bench.poison());
+    let (flight, index, row) = bench.commit();
+    assert!(row.outputs.is_some(), "as it came");
+    let run = Some(bench.attempt.job.run);
+    let rejected = Outcome::Rejected { shard: SHARD, index, run, why: "its outputs have a NUL".into() };
+    bench.gets(Input::Stored(StoreAnswer::Committed(flight, rejected)));
+    assert_eq!(bench.orders, [], "nothing is stored");
+
+    // The shard was claimed and loaded again, and the worker says again what it has.
+    assert_eq!(bench.epoch, Epoch::NONE.next().next());
+    bench.inventory(bench.poison());
+    let (flight, _, row) = bench.commit();
+    assert_eq!((row.state, row.outputs), (attempt::State::Ended(attempt::End::Success), None));
+    bench.gets(Input::Stored(StoreAnswer::Committed(flight, Outcome::Committed)));
+    assert_eq!(bench.orders, [ToWorker::Settled(bench.attempt)]);
+}
+
+#[test]
+fn an_order_that_waits_for_its_commit_is_void_when_its_worker_is_lost() {
+    let mut bench = Bench::new(false);
+    bench.inventory(Vec::new());
+    let class = Arc::new(Requirement::of(&flow("name: f\ntasks: {a: {run: work}}").tasks[0]));
+    let grants = vec![GrantId(0)];
+    bench.gets(Input::FromWorker(FromWorker::Granted { life: LIFE, owner: OWNER, class, grants }));
+    let (flight, _, row) = bench.commit();
+    assert_eq!(row.state, attempt::State::Assigned);
+
+    // Nothing is heard of the worker for too long, then it is back; the commit is still under way.
+    for _ in 0..6 {
+        bench.now.mono = bench.now.mono.after(Duration::from_secs(1));
+        bench.gets(Input::Woken);
+    }
+    bench.heartbeat();
+    bench.gets(Input::Stored(StoreAnswer::Committed(flight, Outcome::Committed)));
+    assert_eq!(bench.orders, [], "the attempt was given up");
+    let (_, _, row) = bench.commit();
+    assert_eq!(row.state, attempt::State::Ended(attempt::End::Lost));
+}
