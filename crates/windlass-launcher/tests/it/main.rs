@@ -1,0 +1,6 @@
+//! Launchers with real processes.
+
+mod deaths;
+mod ends;
+mod signals;
+mod world;
