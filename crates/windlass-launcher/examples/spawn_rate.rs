@@ -80,7 +80,7 @@ fn raw(count: usize, threads: usize) -> Duration {
 fn launched(count: usize, launchers: usize, pipes: bool) -> Duration {
     let program = std::env::current_exe().expect("a path");
     let mut launchers: Vec<_> =
-        (0..launchers).map(|_| Launcher::start(&program).expect("it starts")).collect();
+        (0..launchers).map(|_| Launcher::start(&program, None).expect("it starts")).collect();
     let null = || OwnedFd::from(File::options().write(true).open("/dev/null").expect("it opens"));
     let mut reads = HashMap::new();
     let (mut begun, mut ended) = (0, 0);

@@ -38,15 +38,16 @@ pub struct StartError {
 }
 
 impl Launcher {
-    /// Starts `program`, which must call [`crate::run_if_asked`], as a launcher.
-    pub fn start(program: &Path) -> Result<Launcher, StartError> {
+    /// Starts `program`, which must call [`crate::run_if_asked`], as a launcher. It keeps `held` open until nothing
+    /// runs any more that it has started.
+    pub fn start(program: &Path, held: Option<OwnedFd>) -> Result<Launcher, StartError> {
         let failed = |cause| StartError { program: program.display().to_string(), cause };
         let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
             .map_err(|error| failed(error.into()))?;
         let keeper = std::process::Command::new(program)
             .arg(crate::ARGUMENT)
             .stdin(Stdio::from(theirs))
-            .stdout(Stdio::null())
+            .stdout(held.map_or_else(Stdio::null, Stdio::from))
             .process_group(0)
             .spawn()
             .map_err(failed)?;

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 fn hold(script: OsString) -> ExitCode {
     let held = std::env::current_exe().and_then(|program| {
         let null = || File::options().write(true).open("/dev/null").map(OwnedFd::from);
-        let launcher = Launcher::start(&program).map_err(std::io::Error::other)?;
+        let launcher = Launcher::start(&program, None).map_err(std::io::Error::other)?;
         let argv = vec![b"sh".to_vec(), b"-c".to_vec(), script.into_vec()];
         let command = Command { argv, env: vec![], folder: b"/".to_vec() };
         launcher.sender.spawn(Key(1), command, null()?, null()?)?;

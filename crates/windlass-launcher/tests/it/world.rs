@@ -22,7 +22,7 @@ pub struct World {
 
 impl World {
     pub fn new() -> World {
-        let launcher = Launcher::start(Path::new(program())).expect("it starts");
+        let launcher = Launcher::start(Path::new(program()), None).expect("it starts");
         World { launcher: Some(launcher), heard: VecDeque::new(), next: 0 }
     }
 

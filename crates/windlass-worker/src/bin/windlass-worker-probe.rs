@@ -1,0 +1,55 @@
+//! A worker without masters, for tests: it is its own launcher, and `hold FOLDER SCRIPT` runs a shell script as an
+//! attempt and waits to be killed.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use windlass_core::order::OrderKey;
+use windlass_core::shard::input::Assignment;
+use windlass_core::shard::payload::Payload;
+use windlass_core::wire::GrantId;
+use windlass_model::{AttemptId, AttemptNumber, Fence, JobId, JobNumber, Priority, RunId};
+use windlass_worker::data_folder::DataFolder;
+use windlass_worker::executors::{Executors, Options};
+use windlass_worker::logs::{Bounds, Logs};
+
+fn main() -> ExitCode {
+    if let Some(code) = windlass_launcher::run_if_asked() {
+        return code;
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["hold", folder, script] => hold(Path::new(folder), script),
+        _ => {
+            eprintln!("windlass-worker-probe hold FOLDER SCRIPT");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn hold(folder: &Path, script: &str) -> ExitCode {
+    let folder = DataFolder::open(folder).expect("the folder opens");
+    let logs = Logs::new(&folder.logs(), Bounds::default());
+    let (executors, _events) = Executors::start(&folder, logs, &Options::default()).expect("launchers start");
+    executors.spawn(Arc::new(assignment(script)));
+    loop {
+        std::thread::park();
+    }
+}
+
+fn assignment(script: &str) -> Assignment {
+    let run = RunId::from_u64(1).expect("it is small");
+    let (priority, number) = (Priority::Medium, JobNumber(0));
+    Assignment {
+        attempt: AttemptId { job: JobId { run, number }, fence: Fence(1) },
+        number: AttemptNumber::FIRST,
+        order: OrderKey { run_priority: priority, run, task_priority: priority, submission: 0 },
+        requirement: Arc::default(),
+        grant: GrantId(0),
+        payload: Payload::Script { shell: "sh".into(), text: script.into(), env: vec![] },
+        hold: false,
+        timeout: None,
+        orphan_timeout: None,
+    }
+}

@@ -1,0 +1,571 @@
+//! The thread that has processes started, reads what they print, and says what became of them.
+//!
+//! It is a thread of its own because it works with files: a disk that stands still must not keep the worker from
+//! its heartbeats. Signals do not pass through it, so a stop does not wait for a disk either.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use tokio::sync::mpsc;
+use windlass_core::shard::input::Assignment;
+use windlass_core::worker::input::{Exit, Input, Signal};
+use windlass_launcher::protocol::{self, FromLauncher, Key, Status};
+use windlass_launcher::{Launcher, Receiver, Sender};
+use windlass_model::AttemptId;
+
+use super::command::{OUTPUT, command};
+use super::memory::OutOfMemory;
+use super::{Event, Options, outputs};
+use crate::data_folder::DataFolder;
+use crate::logs::{LogId, Logs, Stream, Writer};
+
+/// How long what an ended process has left running may take to finish by itself, such as a `tee` that it printed
+/// through.
+const LINGER: Duration = Duration::from_secs(1);
+/// How long a start waits that the system had no descriptors, memory or process for.
+const START_AGAIN: Duration = Duration::from_millis(50);
+/// How often, before it counts as failed: ten seconds.
+const STARTS_MAX: u32 = 200;
+/// So much is read from a pipe at once: as much as one holds.
+const READ: usize = 64 << 10;
+/// Folders that wait to be removed. Beyond that the thread removes them itself, and starts wait for it.
+const REMOVALS: usize = 1000;
+
+/// The thread's handle.
+#[derive(Debug)]
+pub struct Processes {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Processes cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessesError {
+    /// A launcher did not come up.
+    #[error(transparent)]
+    Launcher(#[from] windlass_launcher::StartError),
+    /// Descriptors or threads are missing.
+    #[error("cannot prepare to start processes")]
+    Io(#[from] io::Error),
+}
+
+struct Shared {
+    queue: Mutex<Queue>,
+    waker: OwnedFd,
+    launchers: Vec<Sender>,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Waiting>,
+    /// Every attempt that was to start and is not over.
+    attempts: HashMap<AttemptId, Stage>,
+    ending: bool,
+}
+
+struct Waiting {
+    assignment: Arc<Assignment>,
+    starts: u32,
+}
+
+struct Stage {
+    /// Under which key it was sent to a launcher, if it was.
+    key: Option<Key>,
+    signalled: bool,
+}
+
+impl Processes {
+    pub fn start(
+        folder: &DataFolder,
+        logs: Logs,
+        options: &Options,
+        events: mpsc::UnboundedSender<Event>,
+    ) -> Result<Processes, ProcessesError> {
+        let (mut senders, mut receivers) = (vec![], vec![]);
+        for _ in 0..options.launchers.max(1) {
+            let held = OwnedFd::from(folder.lock()?);
+            let Launcher { sender, receiver } = Launcher::start(&options.launcher, Some(held))?;
+            senders.push(sender);
+            receivers.push(receiver);
+        }
+        let waker = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(io::Error::from)?;
+        let shared = Arc::new(Shared { queue: Mutex::default(), waker, launchers: senders });
+        let mut thread = Thread::new(folder, logs, options, events, Arc::clone(&shared), receivers)?;
+        let thread = std::thread::Builder::new().name("processes".into()).spawn(move || thread.run())?;
+        Ok(Processes { shared, thread: Some(thread) })
+    }
+
+    /// Starts an attempt, in its turn.
+    pub fn spawn(&self, assignment: Arc<Assignment>) {
+        let mut queue = self.shared.queue();
+        queue.attempts.insert(assignment.attempt, Stage { key: None, signalled: false });
+        queue.waiting.push_back(Waiting { assignment, starts: 0 });
+        self.shared.wake();
+    }
+
+    /// Signals an attempt. If it was not sent to a launcher yet, it never is.
+    pub fn signal(&self, attempt: AttemptId, signal: Signal) {
+        let mut queue = self.shared.queue();
+        let Some(stage) = queue.attempts.get_mut(&attempt) else { return };
+        stage.signalled = true;
+        let Some(key) = stage.key else { return self.shared.wake() };
+        let signal = match signal {
+            Signal::Term => protocol::Signal::Term,
+            Signal::Kill => protocol::Signal::Kill,
+        };
+        self.shared.send_signal(key, signal);
+    }
+
+    /// Ends everything, and returns when it is gone.
+    pub fn end(mut self) {
+        self.end_thread();
+    }
+
+    fn end_thread(&mut self) {
+        self.shared.queue().ending = true;
+        self.shared.wake();
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread of processes has panicked");
+        }
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        self.end_thread();
+    }
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake(&self) {
+        let _ = rustix::io::write(&self.waker, &1u64.to_ne_bytes());
+    }
+
+    fn launcher(&self, key: Key) -> &Sender {
+        &self.launchers[key.0 as usize % self.launchers.len()]
+    }
+
+    /// If the launcher is gone, everything is about to be.
+    fn send_signal(&self, key: Key, signal: protocol::Signal) {
+        let launcher = self.launcher(key);
+        if launcher.signal(key, signal).is_ok() && launcher.is_behind() {
+            self.wake();
+        }
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+/// What the poller calls the waker; launchers are counted from there down, pipes from zero up.
+const WAKER: u64 = u64::MAX;
+/// Below the waker, so many numbers are launchers.
+const LAUNCHERS: u64 = 1 << 16;
+
+struct Thread {
+    shared: Arc<Shared>,
+    poller: OwnedFd,
+    receivers: Vec<Receiver>,
+    running: BTreeMap<Key, Process>,
+    next_key: u64,
+    /// No start before this.
+    start_after: Option<Instant>,
+    /// When what lingers is killed.
+    lingers: VecDeque<(Instant, Key)>,
+    work: PathBuf,
+    logs: Logs,
+    python: String,
+    events: mpsc::UnboundedSender<Event>,
+    removals: std::sync::mpsc::SyncSender<PathBuf>,
+    out_of_memory: OutOfMemory,
+    buffer: Vec<u8>,
+}
+
+/// Something that was sent to a launcher.
+struct Process {
+    waiting: Waiting,
+    folder: PathBuf,
+    /// Standard output and error, until they end.
+    pipes: [Option<OwnedFd>; 2],
+    log: Writer,
+    /// How it ended, once it did; nothing more is known of one that was signalled before.
+    ended: Option<Ended>,
+}
+
+enum Ended {
+    ByItself(Status),
+    Signalled,
+}
+
+impl Thread {
+    fn new(
+        folder: &DataFolder,
+        logs: Logs,
+        options: &Options,
+        events: mpsc::UnboundedSender<Event>,
+        shared: Arc<Shared>,
+        receivers: Vec<Receiver>,
+    ) -> io::Result<Thread> {
+        let poller = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        epoll::add(&poller, &shared.waker, epoll::EventData::new_u64(WAKER), epoll::EventFlags::IN)?;
+        for (number, receiver) in (1..).zip(&receivers) {
+            epoll::add(&poller, receiver, epoll::EventData::new_u64(WAKER - number), epoll::EventFlags::IN)?;
+        }
+        let (removals, to_remove) = std::sync::mpsc::sync_channel::<PathBuf>(REMOVALS);
+        // It ends when the sender is dropped, and what it leaves is removed at the next start.
+        std::thread::Builder::new().name("removals".into()).spawn(move || {
+            for folder in to_remove {
+                remove(&folder);
+            }
+        })?;
+        Ok(Thread {
+            shared,
+            poller,
+            receivers,
+            running: BTreeMap::new(),
+            next_key: 0,
+            start_after: None,
+            lingers: VecDeque::new(),
+            work: folder.work(),
+            logs,
+            python: options.python.clone(),
+            events,
+            removals,
+            out_of_memory: OutOfMemory::new(),
+            buffer: vec![0; READ],
+        })
+    }
+
+    fn run(&mut self) {
+        let gone = self.serve();
+        if let Err(error) = &gone {
+            tracing::error!(%error, "the launchers cannot be served");
+        }
+        // Ends everything, and waits until it is gone.
+        for receiver in self.receivers.drain(..) {
+            if let Err(error) = receiver.end() {
+                tracing::error!(%error, "the end of a launcher was not seen");
+            }
+        }
+        for (_, process) in std::mem::take(&mut self.running) {
+            process.log.finish();
+            remove(&process.folder);
+        }
+        let _ = self.events.send(Event::LauncherGone);
+    }
+
+    /// Until it is to end, or a launcher is gone.
+    fn serve(&mut self) -> io::Result<()> {
+        let mut ready = Vec::with_capacity(256);
+        loop {
+            ready.clear();
+            let timeout = self.timeout();
+            match epoll::wait(&self.poller, rustix::buffer::spare_capacity(&mut ready), timeout.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            for event in &ready {
+                match event.data.u64() {
+                    WAKER => drop(rustix::io::read(&self.shared.waker, &mut [0u8; 8])),
+                    number if number > WAKER - LAUNCHERS => {
+                        if !self.hear((WAKER - number - 1) as usize)? {
+                            tracing::error!("a launcher is gone, and everything that was started with it");
+                            return Ok(());
+                        }
+                    }
+                    number => {
+                        self.read(Key(number / 2), if number % 2 == 0 { Stream::Out } else { Stream::Err });
+                    }
+                }
+            }
+            if self.shared.queue().ending {
+                return Ok(());
+            }
+            self.start_waiting();
+            self.end_lingering();
+            for launcher in &self.shared.launchers {
+                launcher.flush()?;
+            }
+        }
+    }
+
+    /// How long there is nothing to do unless something happens.
+    fn timeout(&self) -> Option<Timespec> {
+        let behind =
+            self.shared.launchers.iter().any(Sender::is_behind).then(|| Instant::now() + START_AGAIN / 10);
+        let times = [self.start_after, self.lingers.front().map(|(when, _)| *when), behind];
+        let left = times.into_iter().flatten().min()?.saturating_duration_since(Instant::now());
+        Some(Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() })
+    }
+
+    /// Starts what waits, as long as the system has room.
+    fn start_waiting(&mut self) {
+        if self.start_after.is_some_and(|when| when > Instant::now()) {
+            return;
+        }
+        self.start_after = None;
+        loop {
+            let Some(waiting) = self.shared.queue().waiting.pop_front() else { return };
+            let (attempt, starts) = (waiting.assignment.attempt, waiting.starts);
+            match self.start(waiting) {
+                Ok(()) => {}
+                Err((waiting, error)) if is_short(&error) && starts < STARTS_MAX => {
+                    self.again(waiting, &error);
+                    return;
+                }
+                Err((_, error)) => self.failed(attempt, format!("cannot prepare the start: {error}")),
+            }
+        }
+    }
+
+    /// Puts a start off, because the system has no room for it now.
+    fn again(&mut self, mut waiting: Waiting, error: &io::Error) {
+        if waiting.starts == 0 {
+            let attempt = waiting.assignment.attempt;
+            tracing::warn!(%attempt, %error, "the system has no room for a start, which is tried again");
+        }
+        waiting.starts += 1;
+        self.shared.queue().waiting.push_front(waiting);
+        self.start_after = Some(Instant::now() + START_AGAIN);
+    }
+
+    fn start(&mut self, waiting: Waiting) -> Result<(), (Waiting, io::Error)> {
+        let assignment = Arc::clone(&waiting.assignment);
+        let attempt = assignment.attempt;
+        // Built from ids: it is unique, and no name can lead elsewhere.
+        let folder = self.work.join(format!("{}.{}", attempt.job, attempt.fence));
+        let prepared = self.prepare(&assignment, &folder);
+        let (command, [out, err], pipes) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                remove(&folder);
+                return Err((waiting, error));
+            }
+        };
+        let key = Key(self.next_key);
+        self.next_key += 1;
+        let log = self.logs.begin(LogId { job: attempt.job, attempt: assignment.number });
+        for (stream, pipe) in (0..).zip(&pipes) {
+            let data = epoll::EventData::new_u64(key.0 * 2 + stream);
+            if let Err(error) = epoll::add(&self.poller, pipe, data, epoll::EventFlags::IN) {
+                remove(&folder);
+                return Err((waiting, error.into()));
+            }
+        }
+        let shared = Arc::clone(&self.shared);
+        let mut queue = shared.queue();
+        // From here on a signal finds the key, and follows the start to the launcher.
+        match queue.attempts.get_mut(&attempt) {
+            Some(stage) if !stage.signalled => stage.key = Some(key),
+            Some(_) | None => {
+                drop(queue);
+                remove(&folder);
+                self.failed(attempt, "it was stopped before it started".into());
+                return Ok(());
+            }
+        }
+        // An error means that the launcher is gone: then everything ends.
+        let _ = shared.launcher(key).spawn(key, command, out, err);
+        drop(queue);
+        self.running.insert(key, Process { waiting, folder, pipes: pipes.map(Some), log, ended: None });
+        Ok(())
+    }
+
+    fn prepare(&self, assignment: &Assignment, folder: &PathBuf) -> io::Result<Prepared> {
+        match DirBuilder::new().mode(0o700).create(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let command = command(assignment, folder, &self.python)?;
+        let command = command.ok_or_else(|| io::Error::other("it is nothing for a process"))?;
+        let (out_read, out) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (err_read, err) = pipe_with(PipeFlags::CLOEXEC)?;
+        for read in [&out_read, &err_read] {
+            // Only this end: a program that prints expects to wait.
+            rustix::fs::fcntl_setfl(read, OFlags::NONBLOCK)?;
+        }
+        Ok((command, [out, err], [out_read, err_read]))
+    }
+
+    /// Takes what a launcher has said; false if it is gone.
+    fn hear(&mut self, launcher: usize) -> io::Result<bool> {
+        let mut heard = vec![];
+        let open = self.receivers[launcher].receive(&mut heard)?;
+        for message in heard {
+            match message {
+                FromLauncher::Spawned(key, _) => {
+                    if let Some(process) = self.running.get(&key) {
+                        self.say(Input::Spawned(process.waiting.assignment.attempt));
+                    }
+                }
+                FromLauncher::Failed(key, number) => {
+                    self.not_started(key, &io::Error::from_raw_os_error(number));
+                }
+                FromLauncher::Exited(key, status) => self.exited(key, status),
+                FromLauncher::Gone(key) => self.gone(key),
+                FromLauncher::Unkillable(key, process, error) => {
+                    let attempt = self.running.get(&key).map(|process| process.waiting.assignment.attempt);
+                    let error = io::Error::from_raw_os_error(error);
+                    tracing::error!(?attempt, process, %error, "a process cannot be ended");
+                }
+            }
+        }
+        Ok(open)
+    }
+
+    fn not_started(&mut self, key: Key, error: &io::Error) {
+        let Some(process) = self.running.remove(&key) else { return };
+        remove(&process.folder);
+        let attempt = process.waiting.assignment.attempt;
+        let signalled = match self.shared.queue().attempts.get_mut(&attempt) {
+            Some(stage) => {
+                stage.key = None;
+                stage.signalled
+            }
+            None => true,
+        };
+        if is_short(error) && !signalled && process.waiting.starts < STARTS_MAX {
+            self.again(process.waiting, error);
+        } else {
+            self.failed(attempt, format!("cannot start it: {error}"));
+        }
+    }
+
+    /// The process that was started has ended; what it started may go on for a moment.
+    fn exited(&mut self, key: Key, status: Status) {
+        let Some(process) = self.running.get_mut(&key) else { return };
+        let attempt = process.waiting.assignment.attempt;
+        let signalled = self.shared.queue().attempts.get(&attempt).is_none_or(|stage| stage.signalled);
+        process.ended = Some(if signalled { Ended::Signalled } else { Ended::ByItself(status) });
+        self.lingers.push_back((Instant::now() + LINGER, key));
+    }
+
+    fn end_lingering(&mut self) {
+        while let Some((when, key)) = self.lingers.front().copied() {
+            if self.running.contains_key(&key) {
+                if when > Instant::now() {
+                    return;
+                }
+                self.shared.send_signal(key, protocol::Signal::Kill);
+            }
+            self.lingers.pop_front();
+        }
+    }
+
+    /// Everything that was started under a key is gone.
+    fn gone(&mut self, key: Key) {
+        let Some(mut process) = self.running.remove(&key) else { return };
+        for stream in [Stream::Out, Stream::Err] {
+            // Whatever they printed is in the pipes. Whoever else has the other ends is a stranger.
+            while let Some(pipe) = &process.pipes[stream as usize]
+                && let Ok(length @ 1..) = rustix::io::read(pipe, &mut self.buffer[..])
+            {
+                process.log.write(stream, &self.buffer[..length]);
+            }
+        }
+        process.log.finish();
+        let attempt = process.waiting.assignment.attempt;
+        let input = match process.ended {
+            Some(Ended::ByItself(status)) => Input::Exited(attempt, self.exit(status, &process.folder)),
+            Some(Ended::Signalled) | None => Input::Gone(attempt),
+        };
+        self.remove_folder(process.folder);
+        self.over(attempt, input);
+    }
+
+    fn exit(&mut self, status: Status, folder: &std::path::Path) -> Exit {
+        let success = status == Status::Code(0);
+        let mut reasons = vec![];
+        if !success {
+            reasons.push(status.to_string());
+        }
+        if status == Status::Signal(9) && self.out_of_memory.happened() {
+            reasons.push("the system has run out of memory".into());
+        }
+        let outputs = outputs::read(&folder.join(OUTPUT)).unwrap_or_else(|error| {
+            reasons.push(error.to_string());
+            None
+        });
+        Exit { success, reason: reasons.join("; ").into(), outputs: outputs.map(Arc::new) }
+    }
+
+    /// Takes what a process has printed.
+    fn read(&mut self, key: Key, stream: Stream) {
+        let Some(process) = self.running.get_mut(&key) else { return };
+        let Some(pipe) = &process.pipes[stream as usize] else { return };
+        match rustix::io::read(pipe, &mut self.buffer[..]) {
+            Ok(0) => process.pipes[stream as usize] = None,
+            Ok(length) => {
+                process.log.write(stream, &self.buffer[..length]);
+                process.log.flush();
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(error) => {
+                tracing::warn!(attempt = %process.waiting.assignment.attempt, %error, "output cannot be read");
+                process.pipes[stream as usize] = None;
+            }
+        }
+    }
+
+    fn failed(&self, attempt: AttemptId, reason: String) {
+        self.over(attempt, Input::SpawnFailed(attempt, reason.into()));
+    }
+
+    fn over(&self, attempt: AttemptId, input: Input) {
+        self.shared.queue().attempts.remove(&attempt);
+        self.say(input);
+    }
+
+    fn say(&self, input: Input) {
+        let _ = self.events.send(Event::Input(input));
+    }
+
+    /// An empty folder is gone at once; removing what is in one may take long.
+    fn remove_folder(&self, folder: PathBuf) {
+        if fs::remove_dir(&folder).is_err()
+            && let Err(full) = self.removals.try_send(folder)
+        {
+            let (std::sync::mpsc::TrySendError::Full(folder)
+            | std::sync::mpsc::TrySendError::Disconnected(folder)) = full;
+            remove(&folder);
+        }
+    }
+}
+
+/// The command, the ends of pipes for the process, and those for us.
+type Prepared = (protocol::Command, [OwnedFd; 2], [OwnedFd; 2]);
+
+/// Whether the system lacks something now that it may have later.
+fn is_short(error: &io::Error) -> bool {
+    let number = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(number, Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN))
+}
+
+fn remove(folder: &std::path::Path) {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(path = %folder.display(), %error, "a work folder cannot be removed");
+        }
+        Ok(()) | Err(_) => {}
+    }
+}

@@ -1,0 +1,169 @@
+//! The bytes of a journal's record.
+
+use std::sync::Arc;
+
+use windlass_core::attempt::StopReason;
+use windlass_core::rows::Values;
+use windlass_core::shard::input::Report;
+use windlass_core::worker::input::{Entry, Record};
+use windlass_model::{AttemptId, Fence, Incarnation, JobId, JobNumber, RunId};
+use windlass_workflow::expr::Value;
+
+const ASSIGNED: u8 = 1;
+const STARTED: u8 = 2;
+const FINISHED: u8 = 3;
+const SETTLED: u8 = 4;
+
+const HELD: u8 = 1;
+const RUNS: u8 = 2;
+const GIVEN_BACK: u8 = 3;
+const EXITED: u8 = 4;
+const STOPPED: u8 = 5;
+const TIMED_OUT: u8 = 6;
+const GANG: u8 = 7;
+const LOST: u8 = 8;
+
+/// Appends a record.
+pub fn encode(record: &Record, out: &mut Vec<u8>) {
+    let AttemptId { job, fence } = record.attempt;
+    out.extend_from_slice(&record.incarnation.0.to_le_bytes());
+    out.extend_from_slice(&job.run.to_u64().to_le_bytes());
+    out.extend_from_slice(&job.number.0.to_le_bytes());
+    out.extend_from_slice(&fence.0.to_le_bytes());
+    match &record.entry {
+        Entry::Assigned => out.push(ASSIGNED),
+        Entry::Started => out.push(STARTED),
+        Entry::Settled => out.push(SETTLED),
+        Entry::Finished(report) => {
+            out.push(FINISHED);
+            encode_report(report, out);
+        }
+    }
+}
+
+fn encode_report(report: &Report, out: &mut Vec<u8>) {
+    match report {
+        Report::Held => out.push(HELD),
+        Report::Started => out.push(RUNS),
+        Report::GivenBack => out.push(GIVEN_BACK),
+        Report::Killed(StopReason::Stop) => out.push(STOPPED),
+        Report::Killed(StopReason::Timeout) => out.push(TIMED_OUT),
+        Report::Killed(StopReason::Gang) => out.push(GANG),
+        Report::Lost => out.push(LOST),
+        Report::Exited { success, reason, outputs } => {
+            out.extend_from_slice(&[EXITED, u8::from(*success)]);
+            text(reason, out);
+            text(&outputs.as_deref().map(json).unwrap_or_default(), out);
+        }
+    }
+}
+
+fn text(text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Outputs are texts and JSON values, so nothing is lost. What could not be written as JSON is left out: an output
+/// never costs a result.
+fn json(values: &Values) -> String {
+    let field = |(key, value): (&Arc<str>, &Value)| Some((key.to_string(), value.to_json().ok()?));
+    serde_json::Value::Object(values.iter().filter_map(field).collect()).to_string()
+}
+
+/// Reads what `encode` wrote.
+pub fn decode(bytes: &[u8]) -> Option<Record> {
+    let mut reader = Reader(bytes);
+    let incarnation = Incarnation(reader.u64()?);
+    let run = RunId::from_u64(reader.u64()?)?;
+    let job = JobId { run, number: JobNumber(reader.u32()?) };
+    let attempt = AttemptId { job, fence: Fence(reader.u32()?) };
+    let entry = match reader.u8()? {
+        ASSIGNED => Entry::Assigned,
+        STARTED => Entry::Started,
+        SETTLED => Entry::Settled,
+        FINISHED => Entry::Finished(decode_report(&mut reader)?),
+        _ => return None,
+    };
+    reader.0.is_empty().then_some(Record { incarnation, attempt, entry })
+}
+
+fn decode_report(reader: &mut Reader<'_>) -> Option<Report> {
+    Some(match reader.u8()? {
+        HELD => Report::Held,
+        RUNS => Report::Started,
+        GIVEN_BACK => Report::GivenBack,
+        STOPPED => Report::Killed(StopReason::Stop),
+        TIMED_OUT => Report::Killed(StopReason::Timeout),
+        GANG => Report::Killed(StopReason::Gang),
+        LOST => Report::Lost,
+        EXITED => {
+            let (success, reason) = (reader.u8()? != 0, reader.text()?.into());
+            let outputs = match reader.text()? {
+                "" => None,
+                json => {
+                    let json: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).ok()?;
+                    let values =
+                        json.iter().map(|(key, value)| (key.as_str().into(), Value::from_json(value)));
+                    Some(Arc::new(values.collect()))
+                }
+            };
+            Report::Exited { success, reason, outputs }
+        }
+        _ => return None,
+    })
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn u8(&mut self) -> Option<u8> {
+        self.take().map(u8::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        let length = self.u32()? as usize;
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        std::str::from_utf8(taken).ok()
+    }
+}
+
+/// One of each kind.
+#[cfg(test)]
+pub fn samples() -> Vec<Record> {
+    let run = RunId::from_u64(77 << 22).expect("it is small");
+    let attempt = AttemptId { job: JobId { run, number: JobNumber(3) }, fence: Fence(9) };
+    let outputs =
+        [("rows", Value::Text("12".into())), ("all", Value::List([Value::Int(-1), Value::Null].into()))];
+    let outputs = outputs.into_iter().map(|(key, value)| (key.into(), value)).collect();
+    let reports = [
+        Report::Held,
+        Report::Started,
+        Report::GivenBack,
+        Report::Killed(StopReason::Stop),
+        Report::Killed(StopReason::Timeout),
+        Report::Killed(StopReason::Gang),
+        Report::Lost,
+        Report::Exited { success: true, reason: "".into(), outputs: Some(Arc::new(outputs)) },
+        Report::Exited { success: false, reason: "exit code 3 ☠".into(), outputs: None },
+    ];
+    [Entry::Assigned, Entry::Started, Entry::Settled]
+        .into_iter()
+        .chain(reports.map(Entry::Finished))
+        .map(|entry| Record { incarnation: Incarnation(5 << 32), attempt, entry })
+        .collect()
+}

@@ -1,0 +1,240 @@
+//! One process life of a worker: the loop.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use windlass_core::requirement::Capability;
+use windlass_core::wire::Overload;
+use windlass_core::worker::Worker;
+use windlass_core::worker::input::{Decision, Effect, Input, Settings};
+
+use crate::clock::now;
+use crate::data_folder::DataFolder;
+use crate::executors::{Event, Executors, Options, ProcessesError};
+use crate::journal::{Journal, JournalError};
+use crate::logs::{Bounds, Logs};
+use crate::transport::{Incoming, Transport};
+
+/// Inputs that are decided together: enough that a write to the journal costs nothing beside them, few enough that
+/// the first of them does not wait.
+const BATCH: usize = 1000;
+/// Commands that wait: they come from people and timers. Who sends more waits.
+const COMMANDS: usize = 64;
+/// How often the journal is forced to the disk.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// What a worker is told once, at its start.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What it is and has in all.
+    pub capability: Capability,
+    /// How often it says that it is there.
+    pub heartbeat_every: windlass_model::Duration,
+    /// Without contact for so long, nothing starts.
+    pub worker_timeout: windlass_model::Duration,
+    /// How long a process has between being asked and being forced to end.
+    pub kill_grace: windlass_model::Duration,
+    /// How it does things.
+    pub options: Options,
+    /// How much it keeps of what attempts print.
+    pub logs: Bounds,
+}
+
+/// What can be asked of a worker that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Take nothing new, finish, and end.
+    Drain,
+    /// Take work again after all.
+    Resume,
+    /// What the machine has too little of, if anything.
+    Load(Option<Overload>),
+    /// End now. What runs is ended with it.
+    End,
+}
+
+/// Why a life has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It was drained: nothing runs, and everything is settled.
+    Drained,
+    /// It was told to.
+    Told,
+    /// A launcher died, and with it everything that was running. The next life says so of each attempt.
+    LauncherGone,
+}
+
+/// A life that cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum LifeError {
+    /// The journal cannot be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Processes cannot be started.
+    #[error(transparent)]
+    Processes(#[from] ProcessesError),
+}
+
+/// One process life of a worker.
+#[derive(Debug)]
+pub struct Life<T> {
+    worker: Worker,
+    journal: Journal,
+    /// When it was last forced to the disk.
+    synced: Instant,
+    executors: Executors,
+    events: mpsc::UnboundedReceiver<Event>,
+    commands: mpsc::Receiver<Command>,
+    transport: T,
+    /// What was decided and not yet done.
+    decision: Decision,
+    inputs: Vec<Input>,
+    logs: Logs,
+    /// Kept for its lock.
+    _folder: DataFolder,
+}
+
+impl<T: Transport> Life<T> {
+    /// Begins a life with what earlier ones left in the folder, and gives what it can be asked through.
+    pub fn begin(
+        folder: DataFolder,
+        config: Config,
+        transport: T,
+    ) -> Result<(Life<T>, mpsc::Sender<Command>), LifeError> {
+        let (journal, records) = Journal::open(&folder.journal())?;
+        let logs = Logs::new(&folder.logs(), config.logs);
+        let (executors, events) = Executors::start(&folder, logs.clone(), &config.options)?;
+        let settings = Settings {
+            life: folder.life(),
+            capability: Arc::new(config.capability),
+            heartbeat_every: config.heartbeat_every,
+            worker_timeout: config.worker_timeout,
+            kill_grace: config.kill_grace,
+        };
+        let mut decision = Decision::default();
+        let worker = Worker::start(now(), settings, records, &mut decision);
+        let (sender, commands) = mpsc::channel(COMMANDS);
+        let (synced, inputs) = (Instant::now(), vec![]);
+        let life = Life {
+            worker,
+            journal,
+            synced,
+            executors,
+            events,
+            commands,
+            transport,
+            decision,
+            inputs,
+            logs,
+            _folder: folder,
+        };
+        Ok((life, sender))
+    }
+
+    /// The logs of this worker.
+    pub fn logs(&self) -> Logs {
+        self.logs.clone()
+    }
+
+    /// Takes inputs, decides, writes the journal, does what follows; until there is an end.
+    pub async fn run(mut self) -> Result<Ended, LifeError> {
+        let mut ended = self.perform()?;
+        while ended.is_none() {
+            let told = self.wait().await;
+            for input in self.inputs.drain(..) {
+                self.worker.handle(now(), input, &mut self.decision);
+            }
+            // What came before the end counts.
+            ended = self.perform()?.or(told);
+        }
+        let ended = ended.expect("the loop ends when it is some");
+        let Life { executors, .. } = self;
+        // It waits for processes to be gone.
+        let _ = tokio::task::spawn_blocking(|| executors.end()).await;
+        Ok(ended)
+    }
+
+    /// Makes durable what was decided, then does it.
+    fn perform(&mut self) -> Result<Option<Ended>, JournalError> {
+        let Decision { journal, effects } = std::mem::take(&mut self.decision);
+        self.journal.append(&journal)?;
+        if self.journal.is_long() {
+            self.journal.rewrite(&self.worker.journal_now())?;
+        }
+        self.sync_journal();
+        let (mut messages, mut ended) = (vec![], None);
+        for effect in effects {
+            match effect {
+                Effect::Spawn(assignment) => self.executors.spawn(assignment),
+                Effect::Signal(attempt, signal) => self.executors.signal(attempt, signal),
+                Effect::Send(message) => messages.push(message),
+                Effect::Drained => ended = Some(Ended::Drained),
+            }
+        }
+        if !messages.is_empty() {
+            self.transport.send(messages);
+        }
+        Ok(ended)
+    }
+
+    /// Forces the journal to the disk from time to time. There is a heartbeat at least as often.
+    fn sync_journal(&mut self) {
+        if self.synced.elapsed() < SYNC_EVERY {
+            return;
+        }
+        if let Some(file) = self.journal.take_unsynced() {
+            self.synced = Instant::now();
+            // Nobody waits for it: a failure shows at the next write, or costs what a power failure may cost.
+            tokio::task::spawn_blocking(move || {
+                if let Err(error) = file.sync_data() {
+                    tracing::error!(%error, "the journal cannot be forced to the disk");
+                }
+            });
+        }
+    }
+
+    /// Waits for inputs, and takes what there is of them.
+    async fn wait(&mut self) -> Option<Ended> {
+        let wake_at = self.worker.wants().wake_at;
+        let left = wake_at.map(|when| Duration::from_millis(when.since(now().mono).as_millis()));
+        let (wakes, left) = (left.is_some(), left.unwrap_or_default());
+        tokio::select! {
+            incoming = self.transport.receive() => match incoming {
+                Some(incoming) => self.inputs.push(input(incoming)),
+                None => return Some(Ended::Told),
+            },
+            event = self.events.recv() => match event {
+                Some(Event::Input(input)) => self.inputs.push(input),
+                Some(Event::LauncherGone) | None => return Some(Ended::LauncherGone),
+            },
+            command = self.commands.recv() => match command {
+                Some(Command::Drain) => self.inputs.push(Input::Drain),
+                Some(Command::Resume) => self.inputs.push(Input::Resume),
+                Some(Command::Load(overload)) => self.inputs.push(Input::Load(overload)),
+                Some(Command::End) | None => return Some(Ended::Told),
+            },
+            () = tokio::time::sleep(left), if wakes => self.inputs.push(Input::Woken),
+        }
+        while self.inputs.len() < BATCH
+            && let Some(incoming) = self.transport.try_receive()
+        {
+            self.inputs.push(input(incoming));
+        }
+        while self.inputs.len() < BATCH {
+            match self.events.try_recv() {
+                Ok(Event::Input(input)) => self.inputs.push(input),
+                Ok(Event::LauncherGone) => return Some(Ended::LauncherGone),
+                Err(_) => break,
+            }
+        }
+        None
+    }
+}
+
+fn input(incoming: Incoming) -> Input {
+    match incoming {
+        Incoming::Frame(frame) => Input::Frame(frame),
+        Incoming::MasterGone(owner) => Input::MasterGone(owner),
+    }
+}

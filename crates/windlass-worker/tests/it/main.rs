@@ -1,0 +1,7 @@
+//! A worker with real processes, files and clocks, and a master made of channels.
+
+mod attempts;
+mod deaths;
+mod hostile;
+mod logs;
+mod world;
