@@ -11,7 +11,7 @@ use windlass_core::worker::input::{Decision, Effect, Input, Settings};
 
 use crate::clock::now;
 use crate::data_folder::DataFolder;
-use crate::executors::{Event, Executors, Options, ProcessesError};
+use crate::executors::{Event, Executors, ExecutorsError, Options};
 use crate::journal::{Journal, JournalError};
 use crate::logs::{Bounds, Logs};
 use crate::transport::{Incoming, Transport};
@@ -71,9 +71,9 @@ pub enum LifeError {
     /// The journal cannot be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Processes cannot be started.
+    /// Attempts cannot be done.
     #[error(transparent)]
-    Processes(#[from] ProcessesError),
+    Executors(#[from] ExecutorsError),
 }
 
 /// One process life of a worker.

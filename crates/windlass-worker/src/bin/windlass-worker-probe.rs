@@ -1,5 +1,7 @@
-//! A worker without masters, for tests: it is its own launcher, and `hold FOLDER SCRIPT` runs a shell script as an
-//! attempt and waits to be killed.
+//! A worker without masters, for tests: it is its own launcher.
+//!
+//! `hold FOLDER SCRIPT` runs a shell script as an attempt and waits to be killed. `many FOLDER COUNT SCRIPT` runs a
+//! script many times at once, and fails unless each was a success.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,9 +11,10 @@ use windlass_core::order::OrderKey;
 use windlass_core::shard::input::Assignment;
 use windlass_core::shard::payload::Payload;
 use windlass_core::wire::GrantId;
+use windlass_core::worker::input::Input;
 use windlass_model::{AttemptId, AttemptNumber, Fence, JobId, JobNumber, Priority, RunId};
 use windlass_worker::data_folder::DataFolder;
-use windlass_worker::executors::{Executors, Options};
+use windlass_worker::executors::{Event, Executors, Options};
 use windlass_worker::logs::{Bounds, Logs};
 
 fn main() -> ExitCode {
@@ -21,26 +24,49 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["hold", folder, script] => hold(Path::new(folder), script),
+        ["many", folder, count, script] => many(Path::new(folder), count.parse().expect("a number"), script),
         _ => {
-            eprintln!("windlass-worker-probe hold FOLDER SCRIPT");
+            eprintln!("windlass-worker-probe hold FOLDER SCRIPT | many FOLDER COUNT SCRIPT");
             ExitCode::from(2)
         }
     }
+}
+
+fn many(folder: &Path, count: u32, script: &str) -> ExitCode {
+    let folder = DataFolder::open(folder).expect("the folder opens");
+    let logs = Logs::new(&folder.logs(), Bounds::default());
+    let (executors, mut events) =
+        Executors::start(&folder, logs, &Options::default()).expect("launchers start");
+    for number in 0..count {
+        executors.spawn(Arc::new(assignment(number, script)));
+    }
+    let mut left = count;
+    while left > 0 {
+        match events.blocking_recv() {
+            Some(Event::Input(Input::Spawned(_))) => {}
+            Some(Event::Input(Input::Exited(_, exit))) if exit.success => left -= 1,
+            event => {
+                eprintln!("{event:?}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    ExitCode::SUCCESS
 }
 
 fn hold(folder: &Path, script: &str) -> ExitCode {
     let folder = DataFolder::open(folder).expect("the folder opens");
     let logs = Logs::new(&folder.logs(), Bounds::default());
     let (executors, _events) = Executors::start(&folder, logs, &Options::default()).expect("launchers start");
-    executors.spawn(Arc::new(assignment(script)));
+    executors.spawn(Arc::new(assignment(0, script)));
     loop {
         std::thread::park();
     }
 }
 
-fn assignment(script: &str) -> Assignment {
+fn assignment(number: u32, script: &str) -> Assignment {
     let run = RunId::from_u64(1).expect("it is small");
-    let (priority, number) = (Priority::Medium, JobNumber(0));
+    let (priority, number) = (Priority::Medium, JobNumber(number));
     Assignment {
         attempt: AttemptId { job: JobId { run, number }, fence: Fence(1) },
         number: AttemptNumber::FIRST,

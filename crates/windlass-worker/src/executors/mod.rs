@@ -1,10 +1,12 @@
 //! How attempts are done on this machine.
 //!
-//! What needs no process is done here, as tasks of the runtime: nothing, sleeps, looks at files. The rest goes to
+//! What needs no process is done here, as tasks of the runtime: nothing, sleeps, looks at files, HTTP calls. The rest goes to
 //! the thread of [`processes`]. Every attempt is answered with `Spawned` or `SpawnFailed`, and later with `Exited`
 //! or `Gone`; a signal never waits for anything.
 
+mod addresses;
 mod command;
+mod http;
 mod memory;
 mod outputs;
 mod processes;
@@ -21,9 +23,11 @@ use windlass_core::worker::input::{Exit, Input, Signal};
 use windlass_model::AttemptId;
 
 use crate::data_folder::DataFolder;
-use crate::logs::Logs;
+use crate::logs::{LogId, Logs};
+use http::Caller;
 use processes::Processes;
 
+pub use addresses::Reach;
 pub use processes::ProcessesError;
 
 /// How this worker does things.
@@ -36,13 +40,31 @@ pub struct Options {
     pub launchers: usize,
     /// The interpreter of Python tasks that name none.
     pub python: String,
+    /// Where HTTP tasks may call.
+    pub reach: Reach,
 }
 
 impl Default for Options {
     fn default() -> Options {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Options { launcher: "/proc/self/exe".into(), launchers: cores.clamp(1, 4), python: "python3".into() }
+        Options {
+            launcher: "/proc/self/exe".into(),
+            launchers: cores.clamp(1, 4),
+            python: "python3".into(),
+            reach: Reach::default(),
+        }
     }
+}
+
+/// Attempts cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecutorsError {
+    /// Processes cannot be started.
+    #[error(transparent)]
+    Processes(#[from] ProcessesError),
+    /// HTTP calls cannot be made.
+    #[error("cannot prepare HTTP calls")]
+    Http(#[from] reqwest::Error),
 }
 
 /// What executors tell the loop.
@@ -58,6 +80,8 @@ pub enum Event {
 #[derive(Debug)]
 pub struct Executors {
     processes: Processes,
+    caller: Caller,
+    logs: Logs,
     /// What is done without a process.
     tasks: Arc<Mutex<HashMap<AttemptId, AbortHandle>>>,
     events: mpsc::UnboundedSender<Event>,
@@ -69,10 +93,11 @@ impl Executors {
         folder: &DataFolder,
         logs: Logs,
         options: &Options,
-    ) -> Result<(Executors, mpsc::UnboundedReceiver<Event>), ProcessesError> {
+    ) -> Result<(Executors, mpsc::UnboundedReceiver<Event>), ExecutorsError> {
         let (events, received) = mpsc::unbounded_channel();
-        let processes = Processes::start(folder, logs, options, events.clone())?;
-        Ok((Executors { processes, tasks: Arc::default(), events }, received))
+        let caller = Caller::new(options.reach)?;
+        let processes = Processes::start(folder, logs.clone(), options, events.clone())?;
+        Ok((Executors { processes, caller, logs, tasks: Arc::default(), events }, received))
     }
 
     /// Starts an attempt.
@@ -104,9 +129,10 @@ impl Executors {
                     }
                 });
             }
-            Payload::Http(_) | Payload::HttpProbe(_) => {
-                let reason = "this worker cannot make HTTP calls yet";
-                self.say(Input::SpawnFailed(attempt, reason.into()));
+            Payload::Http(call) | Payload::HttpProbe(call) => {
+                let (caller, call) = (self.caller.clone(), call.clone());
+                let log = self.logs.begin(LogId { job: attempt.job, attempt: assignment.number });
+                self.run(attempt, async move { caller.call(&call, log).await });
             }
             Payload::Script { .. } | Payload::Command { .. } | Payload::Python { .. } => {
                 self.processes.spawn(assignment);

@@ -35,8 +35,10 @@ use crate::logs::{LogId, Logs, Stream, Writer};
 const LINGER: Duration = Duration::from_secs(1);
 /// How long a start waits that the system had no descriptors, memory or process for.
 const START_AGAIN: Duration = Duration::from_millis(50);
-/// How often, before it counts as failed: ten seconds.
+/// How often, if nothing else runs, before it counts as failed: ten seconds.
 const STARTS_MAX: u32 = 200;
+/// Why what was stopped in time has not started.
+const STOPPED: &str = "it was stopped before it started";
 /// So much is read from a pipe at once: as much as one holds.
 const READ: usize = 64 << 10;
 /// Folders that wait to be removed. Beyond that the thread removes them itself, and starts wait for it.
@@ -71,6 +73,8 @@ struct Queue {
     waiting: VecDeque<Waiting>,
     /// Every attempt that was to start and is not over.
     attempts: HashMap<AttemptId, Stage>,
+    /// Whether some that wait were signalled.
+    stops: bool,
     ending: bool,
 }
 
@@ -119,7 +123,10 @@ impl Processes {
         let mut queue = self.shared.queue();
         let Some(stage) = queue.attempts.get_mut(&attempt) else { return };
         stage.signalled = true;
-        let Some(key) = stage.key else { return self.shared.wake() };
+        let Some(key) = stage.key else {
+            queue.stops = true;
+            return self.shared.wake();
+        };
         let signal = match signal {
             Signal::Term => protocol::Signal::Term,
             Signal::Kill => protocol::Signal::Kill,
@@ -301,6 +308,7 @@ impl Thread {
             if self.shared.queue().ending {
                 return Ok(());
             }
+            self.stop_waiting();
             self.start_waiting();
             self.end_lingering();
             for launcher in &self.shared.launchers {
@@ -318,6 +326,23 @@ impl Thread {
         Some(Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() })
     }
 
+    /// What was signalled before it could start does not wait for its turn to be over.
+    fn stop_waiting(&mut self) {
+        let mut queue = self.shared.queue();
+        if !std::mem::take(&mut queue.stops) {
+            return;
+        }
+        let Queue { waiting, attempts, .. } = &mut *queue;
+        let (stopped, rest): (VecDeque<_>, _) = std::mem::take(waiting).into_iter().partition(|waiting| {
+            attempts.get(&waiting.assignment.attempt).is_none_or(|stage| stage.signalled)
+        });
+        *waiting = rest;
+        drop(queue);
+        for Waiting { assignment, .. } in stopped {
+            self.failed(assignment.attempt, STOPPED.into());
+        }
+    }
+
     /// Starts what waits, as long as the system has room.
     fn start_waiting(&mut self) {
         if self.start_after.is_some_and(|when| when > Instant::now()) {
@@ -326,10 +351,10 @@ impl Thread {
         self.start_after = None;
         loop {
             let Some(waiting) = self.shared.queue().waiting.pop_front() else { return };
-            let (attempt, starts) = (waiting.assignment.attempt, waiting.starts);
+            let attempt = waiting.assignment.attempt;
             match self.start(waiting) {
                 Ok(()) => {}
-                Err((waiting, error)) if is_short(&error) && starts < STARTS_MAX => {
+                Err((waiting, error)) if self.may_start_later(&waiting, &error) => {
                     self.again(waiting, &error);
                     return;
                 }
@@ -338,13 +363,18 @@ impl Thread {
         }
     }
 
+    /// Whether a start that failed is worth another: something that ends may make room, and otherwise a while.
+    fn may_start_later(&self, waiting: &Waiting, error: &io::Error) -> bool {
+        is_short(error) && (!self.running.is_empty() || waiting.starts < STARTS_MAX)
+    }
+
     /// Puts a start off, because the system has no room for it now.
     fn again(&mut self, mut waiting: Waiting, error: &io::Error) {
         if waiting.starts == 0 {
             let attempt = waiting.assignment.attempt;
             tracing::warn!(%attempt, %error, "the system has no room for a start, which is tried again");
         }
-        waiting.starts += 1;
+        waiting.starts = waiting.starts.saturating_add(1);
         self.shared.queue().waiting.push_front(waiting);
         self.start_after = Some(Instant::now() + START_AGAIN);
     }
@@ -380,7 +410,7 @@ impl Thread {
             Some(_) | None => {
                 drop(queue);
                 remove(&folder);
-                self.failed(attempt, "it was stopped before it started".into());
+                self.failed(attempt, STOPPED.into());
                 return Ok(());
             }
         }
@@ -444,7 +474,7 @@ impl Thread {
             }
             None => true,
         };
-        if is_short(error) && !signalled && process.waiting.starts < STARTS_MAX {
+        if !signalled && self.may_start_later(&process.waiting, error) {
             self.again(process.waiting, error);
         } else {
             self.failed(attempt, format!("cannot start it: {error}"));

@@ -1,11 +1,13 @@
 //! Output and conditions that nobody wants.
 
 use std::fs;
+use std::process::Command;
+use std::sync::Arc;
 
 use windlass_core::shard::payload::Payload;
 use windlass_worker::logs::Item;
 
-use crate::world::{World, failure, script, success};
+use crate::world::{World, failure, probe, script, success};
 
 /// The peak of this process's memory, in KiB.
 fn peak() -> u64 {
@@ -59,6 +61,54 @@ async fn a_log_that_cannot_be_written_costs_only_the_log() {
     let flood = world.run(script("head -c 5000000 /dev/zero; exit 9")).await;
     assert_eq!(flood, failure("exit code 9"));
     world.end().await;
+}
+
+/// A folder on a disk of its own that has room for next to nothing.
+struct SmallDisk(std::path::PathBuf);
+
+impl SmallDisk {
+    /// `None` where disks cannot be mounted.
+    fn mount(path: std::path::PathBuf) -> Option<SmallDisk> {
+        fs::create_dir_all(&path).expect("it is made");
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(&path).output();
+        mounted.is_ok_and(|output| output.status.success()).then_some(SmallDisk(path))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).output();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_costs_only_the_log_and_what_fits_is_read() {
+    let folder = Arc::new(tempfile::tempdir().expect("a folder"));
+    // Elsewhere the test above has to do.
+    let Some(disk) = SmallDisk::mount(folder.path().join("logs")) else { return };
+    let mut world = World::in_folder(folder, 4);
+    let attempt = world.give(script("yes abcdefghijklmnopqrstuvwxyz | head -n 40000; exit 3"));
+    assert_eq!(world.end_of(attempt).await, failure("exit code 3"));
+    let items = world.printed(attempt);
+    assert!(items.len() > 1000, "{} lines", items.len());
+    for item in items {
+        match item {
+            Item::Line(line) => assert_eq!(line.text, b"abcdefghijklmnopqrstuvwxyz"),
+            Item::Missing(from, to) => assert!(from < to),
+        }
+    }
+    world.end().await;
+    drop(disk);
+}
+
+#[test]
+fn with_few_descriptors_starts_wait_and_nothing_fails() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("it is text");
+    let limited = format!("ulimit -n 64; exec {} many {path} 300 'echo hello; sleep 0.05'", probe());
+    let output = Command::new("sh").args(["-c", &limited]).output().expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

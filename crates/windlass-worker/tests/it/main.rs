@@ -3,5 +3,6 @@
 mod attempts;
 mod deaths;
 mod hostile;
+mod http;
 mod logs;
 mod world;

@@ -19,7 +19,7 @@ use windlass_model::{
     AttemptId, AttemptNumber, Epoch, Fence, JobId, JobNumber, OwnerId, Priority, RunId, ShardId,
 };
 use windlass_worker::data_folder::DataFolder;
-use windlass_worker::executors::Options;
+use windlass_worker::executors::{Options, Reach};
 use windlass_worker::life::{Command, Config, Ended, Life, LifeError};
 use windlass_worker::logs::{Bounds, Item, LogId, Logs};
 use windlass_worker::transport::{Incoming, Transport};
@@ -76,7 +76,15 @@ impl World {
         World::in_folder(Arc::new(tempfile::tempdir().expect("a folder")), slots)
     }
 
+    pub fn with_reach(reach: Reach) -> World {
+        World::start(Arc::new(tempfile::tempdir().expect("a folder")), 4, reach)
+    }
+
     pub fn in_folder(folder: Arc<TempDir>, slots: u32) -> World {
+        World::start(folder, slots, Reach::Public)
+    }
+
+    fn start(folder: Arc<TempDir>, slots: u32, reach: Reach) -> World {
         let seconds = windlass_model::Duration::from_secs;
         let config = Config {
             capability: Capability { slots, ..Capability::default() },
@@ -84,7 +92,7 @@ impl World {
             // Nobody is lost because a test machine is slow.
             worker_timeout: seconds(600),
             kill_grace: seconds(1),
-            options: Options { launcher: probe().into(), launchers: 2, ..Options::default() },
+            options: Options { launcher: probe().into(), launchers: 2, reach, ..Options::default() },
             logs: Bounds { head: 4, tail: 4 },
         };
         let (to_worker, incoming) = mpsc::unbounded_channel();
