@@ -5,7 +5,8 @@
 //! looked up after the pidfd was opened.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -23,23 +24,30 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// The children of this process, its own and those it was left.
 pub struct Children {
     list: File,
-    text: String,
+    text: Vec<u8>,
 }
 
 impl Children {
     /// For the calling thread, which must be the process's only one.
     pub fn new() -> io::Result<Children> {
         let me = getpid().as_raw_nonzero();
-        Ok(Children { list: File::open(format!("/proc/self/task/{me}/children"))?, text: String::new() })
+        Ok(Children { list: File::open(format!("/proc/self/task/{me}/children"))?, text: vec![0; 4096] })
     }
 
     /// All of them, dead ones that were not reaped too. Complete, because only this process takes children off
     /// the list, by reaping them, and not while it reads.
     pub fn list(&mut self) -> io::Result<impl Iterator<Item = Pid> + '_> {
-        self.text.clear();
-        self.list.rewind()?;
-        self.list.read_to_string(&mut self.text)?;
-        Ok(pids(&self.text))
+        let mut length = 0;
+        loop {
+            match self.list.read_at(&mut self.text[length..], length as u64)? {
+                0 => break,
+                read => length += read,
+            }
+            if length == self.text.len() {
+                self.text.resize(2 * length, 0);
+            }
+        }
+        Ok(pids(std::str::from_utf8(&self.text[..length]).unwrap_or_default()))
     }
 
     /// Ends all children, and what they leave, until nothing is left.

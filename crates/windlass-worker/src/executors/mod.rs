@@ -6,6 +6,7 @@
 
 mod addresses;
 mod command;
+mod folders;
 mod http;
 mod memory;
 mod outputs;

@@ -4,11 +4,9 @@
 //! its heartbeats. Signals do not pass through it, so a stop does not wait for a disk either.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -25,6 +23,7 @@ use windlass_launcher::{Launcher, Receiver, Sender};
 use windlass_model::AttemptId;
 
 use super::command::{OUTPUT, command};
+use super::folders::Folders;
 use super::memory::OutOfMemory;
 use super::{Event, Options, outputs};
 use crate::data_folder::DataFolder;
@@ -41,8 +40,6 @@ const STARTS_MAX: u32 = 200;
 const STOPPED: &str = "it was stopped before it started";
 /// So much is read from a pipe at once: as much as one holds.
 const READ: usize = 64 << 10;
-/// Folders that wait to be removed. Beyond that the thread removes them itself, and starts wait for it.
-const REMOVALS: usize = 1000;
 
 /// The thread's handle.
 #[derive(Debug)]
@@ -199,11 +196,10 @@ struct Thread {
     start_after: Option<Instant>,
     /// When what lingers is killed.
     lingers: VecDeque<(Instant, Key)>,
-    work: PathBuf,
+    folders: Folders,
     logs: Logs,
     python: String,
     events: mpsc::UnboundedSender<Event>,
-    removals: std::sync::mpsc::SyncSender<PathBuf>,
     out_of_memory: OutOfMemory,
     buffer: Vec<u8>,
 }
@@ -238,13 +234,6 @@ impl Thread {
         for (number, receiver) in (1..).zip(&receivers) {
             epoll::add(&poller, receiver, epoll::EventData::new_u64(WAKER - number), epoll::EventFlags::IN)?;
         }
-        let (removals, to_remove) = std::sync::mpsc::sync_channel::<PathBuf>(REMOVALS);
-        // It ends when the sender is dropped, and what it leaves is removed at the next start.
-        std::thread::Builder::new().name("removals".into()).spawn(move || {
-            for folder in to_remove {
-                remove(&folder);
-            }
-        })?;
         Ok(Thread {
             shared,
             poller,
@@ -253,11 +242,10 @@ impl Thread {
             next_key: 0,
             start_after: None,
             lingers: VecDeque::new(),
-            work: folder.work(),
+            folders: Folders::new(folder.work())?,
             logs,
             python: options.python.clone(),
             events,
-            removals,
             out_of_memory: OutOfMemory::new(),
             buffer: vec![0; READ],
         })
@@ -276,7 +264,6 @@ impl Thread {
         }
         for (_, process) in std::mem::take(&mut self.running) {
             process.log.finish();
-            remove(&process.folder);
         }
         let _ = self.events.send(Event::LauncherGone);
     }
@@ -382,13 +369,15 @@ impl Thread {
     fn start(&mut self, waiting: Waiting) -> Result<(), (Waiting, io::Error)> {
         let assignment = Arc::clone(&waiting.assignment);
         let attempt = assignment.attempt;
-        // Built from ids: it is unique, and no name can lead elsewhere.
-        let folder = self.work.join(format!("{}.{}", attempt.job, attempt.fence));
+        let folder = match self.folders.take() {
+            Ok(folder) => folder,
+            Err(error) => return Err((waiting, error)),
+        };
         let prepared = self.prepare(&assignment, &folder);
         let (command, [out, err], pipes) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => {
-                remove(&folder);
+                self.folders.give_back(folder);
                 return Err((waiting, error));
             }
         };
@@ -398,7 +387,7 @@ impl Thread {
         for (stream, pipe) in (0..).zip(&pipes) {
             let data = epoll::EventData::new_u64(key.0 * 2 + stream);
             if let Err(error) = epoll::add(&self.poller, pipe, data, epoll::EventFlags::IN) {
-                remove(&folder);
+                self.folders.give_back(folder);
                 return Err((waiting, error.into()));
             }
         }
@@ -409,7 +398,7 @@ impl Thread {
             Some(stage) if !stage.signalled => stage.key = Some(key),
             Some(_) | None => {
                 drop(queue);
-                remove(&folder);
+                self.folders.give_back(folder);
                 self.failed(attempt, STOPPED.into());
                 return Ok(());
             }
@@ -421,11 +410,7 @@ impl Thread {
         Ok(())
     }
 
-    fn prepare(&self, assignment: &Assignment, folder: &PathBuf) -> io::Result<Prepared> {
-        match DirBuilder::new().mode(0o700).create(folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
+    fn prepare(&self, assignment: &Assignment, folder: &Path) -> io::Result<Prepared> {
         let command = command(assignment, folder, &self.python)?;
         let command = command.ok_or_else(|| io::Error::other("it is nothing for a process"))?;
         let (out_read, out) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -465,7 +450,7 @@ impl Thread {
 
     fn not_started(&mut self, key: Key, error: &io::Error) {
         let Some(process) = self.running.remove(&key) else { return };
-        remove(&process.folder);
+        self.folders.give_back(process.folder);
         let attempt = process.waiting.assignment.attempt;
         let signalled = match self.shared.queue().attempts.get_mut(&attempt) {
             Some(stage) => {
@@ -519,11 +504,11 @@ impl Thread {
             Some(Ended::ByItself(status)) => Input::Exited(attempt, self.exit(status, &process.folder)),
             Some(Ended::Signalled) | None => Input::Gone(attempt),
         };
-        self.remove_folder(process.folder);
+        self.folders.give_back(process.folder);
         self.over(attempt, input);
     }
 
-    fn exit(&mut self, status: Status, folder: &std::path::Path) -> Exit {
+    fn exit(&mut self, status: Status, folder: &Path) -> Exit {
         let success = status == Status::Code(0);
         let mut reasons = vec![];
         if !success {
@@ -569,17 +554,6 @@ impl Thread {
     fn say(&self, input: Input) {
         let _ = self.events.send(Event::Input(input));
     }
-
-    /// An empty folder is gone at once; removing what is in one may take long.
-    fn remove_folder(&self, folder: PathBuf) {
-        if fs::remove_dir(&folder).is_err()
-            && let Err(full) = self.removals.try_send(folder)
-        {
-            let (std::sync::mpsc::TrySendError::Full(folder)
-            | std::sync::mpsc::TrySendError::Disconnected(folder)) = full;
-            remove(&folder);
-        }
-    }
 }
 
 /// The command, the ends of pipes for the process, and those for us.
@@ -589,13 +563,4 @@ type Prepared = (protocol::Command, [OwnedFd; 2], [OwnedFd; 2]);
 fn is_short(error: &io::Error) -> bool {
     let number = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(number, Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN))
-}
-
-fn remove(folder: &std::path::Path) {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(path = %folder.display(), %error, "a work folder cannot be removed");
-        }
-        Ok(()) | Err(_) => {}
-    }
 }
