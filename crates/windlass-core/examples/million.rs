@@ -69,7 +69,7 @@ fn main() {
         changes += out.changes.len();
         out.changes.clear();
         for attempt in assigned {
-            let report = Report::Exited { success: true, reason: "".into(), outputs: None };
+            let report = Report::Exited { success: true, reason: "".into(), outputs: None, process: None };
             shard.handle(now, Input::Report(life, attempt, report), &mut out);
             done += 1;
         }

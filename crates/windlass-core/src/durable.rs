@@ -102,11 +102,21 @@ pub enum GlobalKind {
     Drain,
     /// A calendar of days.
     Calendar,
+    /// What is known of a worker, also long after it is gone: who ran an attempt is shown by name.
+    Worker,
+    /// A token of the API: a hash and what it may do, never the secret.
+    Token,
 }
 
 impl GlobalKind {
     /// Every kind.
-    pub const ALL: &'static [GlobalKind] = &[GlobalKind::Dispatch, GlobalKind::Drain, GlobalKind::Calendar];
+    pub const ALL: &'static [GlobalKind] = &[
+        GlobalKind::Dispatch,
+        GlobalKind::Drain,
+        GlobalKind::Calendar,
+        GlobalKind::Worker,
+        GlobalKind::Token,
+    ];
 
     /// The one spelling.
     pub const fn as_str(self) -> &'static str {
@@ -114,6 +124,8 @@ impl GlobalKind {
             GlobalKind::Dispatch => "dispatch",
             GlobalKind::Drain => "drain",
             GlobalKind::Calendar => "calendar",
+            GlobalKind::Worker => "worker",
+            GlobalKind::Token => "token",
         }
     }
 }

@@ -38,6 +38,8 @@ pub struct Attempt {
     pub incarnation: Incarnation,
     /// When it was assigned.
     pub assigned_at: Wall,
+    /// When its start was heard of.
+    pub started_at: Option<Wall>,
     /// The same on the monotonic clock, or when it was loaded.
     pub since: Mono,
     /// Where it is.
@@ -251,6 +253,7 @@ pub mod samples {
         worker: WorkerId(1),
         incarnation: Incarnation(1),
         assigned_at: Wall(0),
+        started_at: None,
         since: Mono(0),
         state: attempt::State::Running,
     };

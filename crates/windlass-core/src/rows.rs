@@ -162,14 +162,31 @@ pub struct AttemptRow {
     pub reason: Arc<str>,
     /// When it was assigned.
     pub assigned_at: Wall,
+    /// When it started; said with its end.
+    pub started_at: Option<Wall>,
     /// When it ended.
     pub finished_at: Option<Wall>,
+    /// The exit code of its process, if it ended with one.
+    pub exit_code: Option<i32>,
+    /// The signal that ended its process, if one did.
+    pub signal: Option<i32>,
     /// What it put out.
     pub outputs: Option<Arc<Values>>,
     /// The permit of its pool that it holds.
     pub permit: Option<Ask>,
     /// Whether its end counts for its gang and not for its job: the gang had not started as a whole.
     pub for_gang: bool,
+}
+
+/// The last of what an attempt printed. Stored once, with its end, and read only when somebody asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TailRow {
+    /// The job.
+    pub job: JobId,
+    /// Which attempt of it.
+    pub number: AttemptNumber,
+    /// What it printed.
+    pub text: Arc<str>,
 }
 
 /// A job that ended, or waits, without an attempt; or that was reopened.
@@ -474,6 +491,8 @@ pub enum Change {
     Run(Arc<RunRow>),
     /// An attempt was assigned, or has ended.
     Attempt(AttemptRow),
+    /// An attempt has ended and had printed something.
+    Tail(TailRow),
     /// A job ended, waits or was reopened without an attempt.
     Job(JobRow),
     /// A creating call was answered.
@@ -514,6 +533,7 @@ impl Change {
         match self {
             Change::Run(row) => Some(row.id),
             Change::Attempt(row) => Some(row.job.run),
+            Change::Tail(row) => Some(row.job.run),
             Change::Job(row) => Some(row.job.run),
             Change::Key(row) => Some(row.run),
             Change::LastRun(_)

@@ -39,6 +39,11 @@ impl Quantity {
         if thousandths > Self::MAX.0 { Self::MAX } else { Quantity(thousandths) }
     }
 
+    /// That many thousandths of a unit; `None` beyond [`Quantity::MAX`].
+    pub const fn from_thousandths(thousandths: u64) -> Option<Quantity> {
+        if thousandths > Self::MAX.0 { None } else { Some(Quantity(thousandths)) }
+    }
+
     /// The amount in thousandths of a unit.
     pub const fn thousandths(self) -> u64 {
         self.0

@@ -257,6 +257,7 @@ impl World {
             success: process.success,
             reason: if process.success { "".into() } else { "exit code 1".into() },
             outputs: process.success.then(|| Arc::new(outputs)),
+            process: None,
         };
         self.worker_gets(number, life, Input::Exited(attempt, exit));
     }
@@ -268,7 +269,7 @@ impl World {
         }
         if self.workers[number].processes.remove(&attempt).is_some() {
             self.judge.killed(attempt);
-            self.worker_gets(number, life, Input::Gone(attempt));
+            self.worker_gets(number, life, Input::Gone(attempt, None));
         }
     }
 

@@ -133,14 +133,26 @@ CREATE TABLE attempts (
     state       TEXT    NOT NULL,
     reason      TEXT    NOT NULL,
     assigned_at INTEGER NOT NULL,
+    started_at  INTEGER,            -- this and what follows is known when it has ended
     finished_at INTEGER,
+    exit_code   INTEGER,
+    signal      INTEGER,
     outputs     TEXT,
     permit      TEXT,
     for_gang    INTEGER NOT NULL CHECK (for_gang IN (0, 1)),
     PRIMARY KEY (run, job, number)
 ) STRICT, WITHOUT ROWID;
 
--- Runs that are gone, and whose jobs and attempts go in steps.
+-- The last of what attempts printed, up to 64 KiB each: apart, so that attempts are read without it.
+CREATE TABLE tails (
+    run    INTEGER NOT NULL,
+    job    INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    text   TEXT    NOT NULL,
+    PRIMARY KEY (run, job, number)
+) STRICT, WITHOUT ROWID;
+
+-- Runs that are gone, and whose jobs, attempts and tails go in steps.
 CREATE TABLE removed_runs (
     shard INTEGER NOT NULL,
     run   INTEGER NOT NULL,
@@ -172,6 +184,9 @@ CREATE TABLE workflows (
     PRIMARY KEY (shard, name)
 ) STRICT, WITHOUT ROWID;
 
+-- People list the workflows of all shards.
+CREATE INDEX workflows_by_name ON workflows (name);
+
 CREATE TABLE schedules (
     shard    INTEGER NOT NULL,
     workflow TEXT    NOT NULL,
@@ -181,6 +196,8 @@ CREATE TABLE schedules (
     paused   INTEGER NOT NULL CHECK (paused IN (0, 1)),
     PRIMARY KEY (shard, workflow, schedule)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX schedules_by_name ON schedules (workflow, schedule);
 
 CREATE TABLE firings (
     shard     INTEGER NOT NULL,

@@ -13,7 +13,7 @@ use windlass_store::content::Reject;
 use windlass_store::shards::Commits;
 
 use crate::queries::{
-    attempts, backfills, between, homes, jobs, keys, origins, pools, runs, shards, versions,
+    attempts, backfills, between, homes, jobs, keys, origins, pools, runs, shards, tails, versions,
 };
 use crate::transaction::Stop;
 
@@ -111,6 +111,10 @@ impl<'c> Applying<'c> {
         match change {
             Change::Run(row) => self.run(home, row),
             Change::Attempt(row) => self.attempt(home, row),
+            Change::Tail(row) => {
+                self.expect_run(home, row.job.run)?;
+                Ok(tails::put(connection, row)?)
+            }
             Change::Job(row) => {
                 self.expect_run(home, row.job.run)?;
                 Ok(jobs::put(connection, row)?)

@@ -5,9 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use windlass_core::rows::{AttemptRow, BackfillId, BackfillRow, JobRow, Key, KeyRow};
+use windlass_core::rows::{
+    AttemptRow, BackfillId, BackfillRow, FiringRow, JobRow, Key, KeyRow, ScheduleRow, WorkflowRow,
+};
 use windlass_core::time::Wall;
-use windlass_model::{AttemptNumber, Epoch, JobNumber, Name, OwnerId, RunId, ShardId};
+use windlass_model::{AttemptNumber, Epoch, JobId, JobNumber, Name, OwnerId, RunId, ShardId};
 use windlass_store::commit::{Batch, Outcome, Refused};
 use windlass_store::content;
 use windlass_store::encoding::Malformed;
@@ -15,7 +17,7 @@ use windlass_store::fault::Cause;
 use windlass_store::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
 use windlass_store::leases::{Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
 use windlass_store::opening::Identity;
-use windlass_store::reads::{Cursor, Filter, FoundRun, Page};
+use windlass_store::reads::{Cursor, Filter, FoundPool, FoundRun, Page};
 use windlass_store::retention::{RetainError, Retention, Swept};
 use windlass_store::shards::{ClaimError, Claimed, LoadError, Loaded, ReleaseError, Standing};
 use windlass_store::versions::{NewVersion, PutVersionError, VersionRow};
@@ -23,7 +25,7 @@ use windlass_store::{Store, Unavailable, Unknown};
 
 use crate::fault::{FileFault, NoAnswer};
 use crate::opening::{self, OpenError, Opened, Options};
-use crate::queries::{self, backfills, keys, origins, runs};
+use crate::queries::{self, backfills, homes, keys, origins, pools, runs, tails};
 use crate::threads::Crew;
 use crate::transaction::{self, Done, Stop};
 use crate::{commit, leases, load, retention, shards, versions};
@@ -93,6 +95,11 @@ impl SqliteStore {
         }
     }
 
+    /// The home of a workflow, its schedules and their ledgers.
+    fn home_of(&self, workflow: &Name) -> ShardId {
+        self.opened.identity.shards.home("workflow", workflow.as_str())
+    }
+
     /// Reads as of one moment, beside the writer.
     async fn read<T: Send + 'static>(
         &self,
@@ -153,6 +160,23 @@ impl Store for SqliteStore {
         }
         let row = GlobalRow { key: key.clone(), revision: seen, value };
         self.write_or("change a global row", move |connection| leases::set_global(connection, row)).await
+    }
+
+    async fn global(&self, key: &GlobalKey) -> Result<Option<GlobalRow>, Unavailable> {
+        let key = key.clone();
+        self.read("read a global row", move |connection| {
+            Ok(queries::globals::get(connection, &key)?.transpose()?)
+        })
+        .await
+    }
+
+    async fn globals(&self) -> Result<Vec<GlobalRow>, Unavailable> {
+        self.read("read the global rows", |connection| {
+            let mut rows = all(queries::globals::current(connection)?)?;
+            rows.sort_by(|one, other| one.key.cmp(&other.key));
+            Ok(rows)
+        })
+        .await
     }
 
     async fn standings(&self) -> Result<Vec<Standing>, Unavailable> {
@@ -279,8 +303,7 @@ impl Store for SqliteStore {
     ) -> Result<Vec<BackfillRow>, Unavailable> {
         let workflow = workflow.cloned();
         self.read("list backfills", move |connection| {
-            // As in lists of runs: one that cannot be understood does not hide the others.
-            Ok(backfills::list(connection, workflow.as_ref(), below, limit)?.into_iter().flatten().collect())
+            Ok(backfills::list(connection, workflow.as_ref(), below, limit)?)
         })
         .await
     }
@@ -309,9 +332,67 @@ impl Store for SqliteStore {
         .await
     }
 
+    async fn tail(&self, job: JobId, number: AttemptNumber) -> Result<Option<Arc<str>>, Unavailable> {
+        self.read("read what an attempt printed", move |connection| {
+            Ok(tails::get(connection, job, number)?.transpose()?)
+        })
+        .await
+    }
+
     async fn key(&self, shard: ShardId, key: &Key) -> Result<Option<KeyRow>, Unavailable> {
         let key = key.clone();
         self.read("read a key", move |connection| Ok(keys::get(connection, shard, &key)?.transpose()?)).await
+    }
+
+    async fn workflow(&self, name: &Name) -> Result<Option<WorkflowRow>, Unavailable> {
+        let (home, name) = (self.home_of(name), name.clone());
+        self.read("read a workflow", move |connection| {
+            Ok(homes::workflow(connection, home, &name)?.transpose()?)
+        })
+        .await
+    }
+
+    async fn workflows(&self, after: Option<&Name>, limit: usize) -> Result<Vec<WorkflowRow>, Unavailable> {
+        let after = after.cloned();
+        self.read("list workflows", move |connection| {
+            Ok(homes::list_workflows(connection, after.as_ref(), limit)?)
+        })
+        .await
+    }
+
+    async fn schedules(
+        &self,
+        workflow: Option<&Name>,
+        after: Option<(&Name, &str)>,
+        limit: usize,
+    ) -> Result<Vec<ScheduleRow>, Unavailable> {
+        let workflow = workflow.cloned();
+        let after = after.map(|(workflow, schedule)| (workflow.clone(), schedule.to_owned()));
+        self.read("list schedules", move |connection| {
+            let after = after.as_ref().map(|(workflow, schedule)| (workflow, schedule.as_str()));
+            Ok(homes::list_schedules(connection, workflow.as_ref(), after, limit)?)
+        })
+        .await
+    }
+
+    async fn firings(
+        &self,
+        workflow: &Name,
+        schedule: &str,
+        before: Option<Wall>,
+        limit: usize,
+    ) -> Result<Vec<FiringRow>, Unavailable> {
+        let (home, workflow, schedule) = (self.home_of(workflow), workflow.clone(), schedule.to_owned());
+        self.read("read the ledger of a schedule", move |connection| {
+            let of = (&workflow, schedule.as_str());
+            Ok(homes::list_firings(connection, home, of, before, limit)?)
+        })
+        .await
+    }
+
+    async fn pools(&self, after: Option<&Name>, limit: usize) -> Result<Vec<FoundPool>, Unavailable> {
+        let after = after.cloned();
+        self.read("list pools", move |connection| Ok(pools::list(connection, after.as_ref(), limit)?)).await
     }
 
     async fn put_version(&self, new: &NewVersion) -> Result<u32, PutVersionError> {

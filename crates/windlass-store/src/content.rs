@@ -24,13 +24,16 @@ pub struct Limits {
     pub key: usize,
     /// A reason, a name.
     pub text: usize,
+    /// The last of what an attempt printed.
+    pub tail: usize,
     /// A definition, or all the values of one row together: two of them and the rest fit MongoDB's 16 MiB.
     pub values: usize,
 }
 
 impl Limits {
     /// What every backend can hold.
-    pub const LEAST: Limits = Limits { key: 1 << 10, text: 64 << 10, values: 4 << 20 };
+    /// Workers keep 64 KiB of what is printed; the rest of its limit is for a word about what was left out.
+    pub const LEAST: Limits = Limits { key: 1 << 10, text: 64 << 10, tail: 65 << 10, values: 4 << 20 };
 }
 
 /// Why a change cannot be stored.
@@ -164,6 +167,10 @@ fn check_change(batch: &Batch, change: &Change, limits: &Limits) -> Result<(), R
         Change::Attempt(row) => {
             at_home(batch, row.job.run)?;
             check_attempt(row, limits)
+        }
+        Change::Tail(row) => {
+            at_home(batch, row.job.run)?;
+            text("tail", &row.text, limits.tail)
         }
         Change::Job(row) => {
             at_home(batch, row.job.run)?;

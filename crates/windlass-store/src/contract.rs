@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
-use windlass_core::rows::{AttemptRow, BackfillId, BackfillRow, JobRow, Key, KeyRow};
+use windlass_core::rows::{
+    AttemptRow, BackfillId, BackfillRow, FiringRow, JobRow, Key, KeyRow, ScheduleRow, WorkflowRow,
+};
 use windlass_core::time::Wall;
-use windlass_model::{AttemptNumber, Epoch, JobNumber, Name, OwnerId, RunId, ShardId};
+use windlass_model::{AttemptNumber, Epoch, JobId, JobNumber, Name, OwnerId, RunId, ShardId};
 
 use crate::commit::{Batch, Outcome};
 use crate::content::Limits;
 use crate::fault::Unavailable;
-use crate::globals::{GlobalKey, Revision, SetGlobalError};
+use crate::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
 use crate::leases::{Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
 use crate::opening::Identity;
-use crate::reads::{Cursor, Filter, FoundRun, Page};
+use crate::reads::{Cursor, Filter, FoundPool, FoundRun, Page};
 use crate::retention::{RetainError, Retention, Swept};
 use crate::shards::{ClaimError, Claimed, LoadError, Loaded, ReleaseError, Standing};
 use crate::versions::{NewVersion, PutVersionError, VersionRow};
@@ -23,6 +25,8 @@ use crate::versions::{NewVersion, PutVersionError, VersionRow};
 ///
 /// Every call is atomic, and durable when it is answered. No call waits for another's caller. A future that is
 /// dropped leaves its call in doubt, as [`Unknown`](crate::Unknown) does.
+///
+/// A list without a cursor that has fewer rows than were asked for is at its end.
 pub trait Store: Send + Sync {
     /// What the store says of itself.
     fn identity(&self) -> Identity;
@@ -69,6 +73,12 @@ pub trait Store: Send + Sync {
         seen: Revision,
         value: Option<Arc<str>>,
     ) -> impl Future<Output = Result<Revision, SetGlobalError>> + Send;
+
+    /// A global row, also one that was removed: a change of it must have seen its revision.
+    fn global(&self, key: &GlobalKey) -> impl Future<Output = Result<Option<GlobalRow>, Unavailable>> + Send;
+
+    /// Every global row that says something, by key.
+    fn globals(&self) -> impl Future<Output = Result<Vec<GlobalRow>, Unavailable>> + Send;
 
     // --- shards -------------------------------------------------------------------------------------
 
@@ -168,12 +178,54 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<AttemptRow>, Unavailable>> + Send;
 
+    /// The last of what an attempt printed, if it printed something and has ended.
+    fn tail(
+        &self,
+        job: JobId,
+        number: AttemptNumber,
+    ) -> impl Future<Output = Result<Option<Arc<str>>, Unavailable>> + Send;
+
     /// The answer that a creating call got, also long after its run was over.
     fn key(
         &self,
         shard: ShardId,
         key: &Key,
     ) -> impl Future<Output = Result<Option<KeyRow>, Unavailable>> + Send;
+
+    /// A stored workflow, read from its home.
+    fn workflow(&self, name: &Name) -> impl Future<Output = Result<Option<WorkflowRow>, Unavailable>> + Send;
+
+    /// At most `limit` stored workflows of all shards after a name, by name.
+    fn workflows(
+        &self,
+        after: Option<&Name>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<WorkflowRow>, Unavailable>> + Send;
+
+    /// At most `limit` schedules of all workflows, or of one, after one of them, by workflow and schedule.
+    fn schedules(
+        &self,
+        workflow: Option<&Name>,
+        after: Option<(&Name, &str)>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<ScheduleRow>, Unavailable>> + Send;
+
+    /// At most `limit` rows of the ledger of a schedule, in the home of its workflow, whose first due time is
+    /// before `before`; newest first. A schedule that is gone still has its ledger.
+    fn firings(
+        &self,
+        workflow: &Name,
+        schedule: &str,
+        before: Option<Wall>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<FiringRow>, Unavailable>> + Send;
+
+    /// At most `limit` pools of all shards after a name, by name.
+    fn pools(
+        &self,
+        after: Option<&Name>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<FoundPool>, Unavailable>> + Send;
 
     // --- versions -----------------------------------------------------------------------------------
 

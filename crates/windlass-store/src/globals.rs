@@ -1,4 +1,4 @@
-//! What belongs to no shard: the dispatch switch, drains, calendars.
+//! What belongs to no shard: the dispatch switch, drains, calendars, names of workers, tokens.
 //!
 //! One revision counts every change of any of them. A master says with each renew up to which revision it
 //! has acted, and gets what changed since: so "every live master has seen it" can be read off the leases.

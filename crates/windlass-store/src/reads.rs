@@ -46,6 +46,17 @@ impl Filter {
     }
 }
 
+/// A pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundPool {
+    /// Its name.
+    pub name: Name,
+    /// How many permits there are.
+    pub limit: u32,
+    /// How many are held.
+    pub held: u32,
+}
+
 /// Whether a run is over.
 pub const fn is_over(row: &RunRow) -> bool {
     matches!(row.state, run::State::Ended(_))

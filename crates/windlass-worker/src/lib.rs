@@ -10,11 +10,13 @@
 //! decided here is how: what a payload means on this machine, what its output and exit mean, and what happens
 //! when a disk is full or descriptors run out.
 
-mod clock;
 pub mod data_folder;
 pub mod journal;
 pub mod life;
+pub mod masters;
 pub mod transport;
+
+mod log_answers;
 
 pub mod executors;
 pub mod logs;

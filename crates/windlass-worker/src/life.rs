@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
+use windlass_clock::Clock;
 use windlass_core::requirement::Capability;
 use windlass_core::wire::Overload;
 use windlass_core::worker::Worker;
 use windlass_core::worker::input::{Decision, Effect, Input, Settings};
 
-use crate::clock::now;
 use crate::data_folder::DataFolder;
 use crate::executors::{Event, Executors, ExecutorsError, Options};
 use crate::journal::{Journal, JournalError};
-use crate::logs::{Bounds, Logs};
+use crate::logs::Logs;
 use crate::transport::{Incoming, Transport};
 
 /// Inputs that are decided together: enough that a write to the journal costs nothing beside them, few enough that
@@ -37,8 +37,8 @@ pub struct Config {
     pub kill_grace: windlass_model::Duration,
     /// How it does things.
     pub options: Options,
-    /// How much it keeps of what attempts print.
-    pub logs: Bounds,
+    /// Its clock.
+    pub clock: Clock,
 }
 
 /// What can be asked of a worker that runs.
@@ -90,7 +90,7 @@ pub struct Life<T> {
     /// What was decided and not yet done.
     decision: Decision,
     inputs: Vec<Input>,
-    logs: Logs,
+    clock: Clock,
     /// Kept for its lock.
     _folder: DataFolder,
 }
@@ -99,12 +99,12 @@ impl<T: Transport> Life<T> {
     /// Begins a life with what earlier ones left in the folder, and gives what it can be asked through.
     pub fn begin(
         folder: DataFolder,
+        logs: Logs,
         config: Config,
         transport: T,
     ) -> Result<(Life<T>, mpsc::Sender<Command>), LifeError> {
         let (journal, records) = Journal::open(&folder.journal())?;
-        let logs = Logs::new(&folder.logs(), config.logs);
-        let (executors, events) = Executors::start(&folder, logs.clone(), &config.options)?;
+        let (executors, events) = Executors::start(&folder, logs, &config.options)?;
         let settings = Settings {
             life: folder.life(),
             capability: Arc::new(config.capability),
@@ -113,7 +113,8 @@ impl<T: Transport> Life<T> {
             kill_grace: config.kill_grace,
         };
         let mut decision = Decision::default();
-        let worker = Worker::start(now(), settings, records, &mut decision);
+        let clock = config.clock;
+        let worker = Worker::start(clock.now(), settings, records, &mut decision);
         let (sender, commands) = mpsc::channel(COMMANDS);
         let (synced, inputs) = (Instant::now(), vec![]);
         let life = Life {
@@ -126,15 +127,10 @@ impl<T: Transport> Life<T> {
             transport,
             decision,
             inputs,
-            logs,
+            clock,
             _folder: folder,
         };
         Ok((life, sender))
-    }
-
-    /// The logs of this worker.
-    pub fn logs(&self) -> Logs {
-        self.logs.clone()
     }
 
     /// Takes inputs, decides, writes the journal, does what follows; until there is an end.
@@ -143,7 +139,7 @@ impl<T: Transport> Life<T> {
         while ended.is_none() {
             let told = self.wait().await;
             for input in self.inputs.drain(..) {
-                self.worker.handle(now(), input, &mut self.decision);
+                self.worker.handle(self.clock.now(), input, &mut self.decision);
             }
             // What came before the end counts.
             ended = self.perform()?.or(told);
@@ -197,7 +193,7 @@ impl<T: Transport> Life<T> {
     /// Waits for inputs, and takes what there is of them.
     async fn wait(&mut self) -> Option<Ended> {
         let wake_at = self.worker.wants().wake_at;
-        let left = wake_at.map(|when| Duration::from_millis(when.since(now().mono).as_millis()));
+        let left = wake_at.map(|when| Duration::from_millis(when.since(self.clock.now().mono).as_millis()));
         let (wakes, left) = (left.is_some(), left.unwrap_or_default());
         tokio::select! {
             incoming = self.transport.receive() => match incoming {

@@ -294,6 +294,8 @@ fn repeatable(what: &Call) -> bool {
         | Call::SetPool(..)
         | Call::PlanBackfill(_)
         | Call::Backfill(_)
+        | Call::Run(_)
+        | Call::Jobs(..)
         | Call::Why(_) => true,
         Call::Control(_) | Call::ControlBackfill(..) => false,
     }

@@ -13,7 +13,7 @@ use crate::shard::dependents::Inquiry;
 use crate::shard::input::{Answer, Call, CallId, WorkerLife};
 use crate::shard::load::{Rows, StoredRun};
 use crate::time::{Mono, Wall};
-use crate::wire::{Frame, FromWorker};
+use crate::wire::{Frame, FromWorker, Status};
 
 /// What a master is told once, at its start.
 #[derive(Clone, Debug)]
@@ -64,6 +64,8 @@ pub enum Input {
         /// How long the caller waits.
         until: Mono,
     },
+    /// A global row was written: it shall be acted on at once.
+    GlobalsChanged,
     /// Give everything up in good order, and leave.
     Stop,
     /// A moment that it asked to be woken at has come.
@@ -291,6 +293,23 @@ pub enum Effect {
     NameTaken(Sighting),
     /// Everything is given up, and the lease is ended.
     Stopped,
+}
+
+/// A worker as a master knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownWorker<'a> {
+    /// Which, in which process life.
+    pub life: WorkerLife,
+    /// What it is and has in all.
+    pub capability: &'a Arc<Capability>,
+    /// How it is; `None` if only others have heard it.
+    pub status: Option<Status>,
+    /// When it was last heard of.
+    pub heard: Mono,
+    /// Whether it was silent for too long.
+    pub lost: bool,
+    /// Whether it was told to take nothing new.
+    pub draining: bool,
 }
 
 /// What a master would have its shell know.

@@ -13,7 +13,9 @@ use super::Master;
 use super::input::{Decision, Effect, FlightId, FromPeer, Outcome, Reply, StoreCall};
 use super::ownership::State;
 use crate::durable::{Batch, Commits};
-use crate::shard::input::{self as shard, CallId, Input, Message, Offer, Report, ToWorker, WorkerLife};
+use crate::shard::input::{
+    self as shard, CallId, Input, Message, Offer, Process, Report, ToWorker, WorkerLife,
+};
 use crate::time::Now;
 use crate::wire::{Body, Frame, Order};
 
@@ -384,25 +386,37 @@ impl Master {
         }
     }
 
-    /// A report whose outputs the store could not hold is taken without them.
+    /// A report that the store could not hold is taken without the outputs and without what was printed.
     fn without_poison(&self, input: Input) -> Input {
         match input {
-            Input::Report(life, attempt, Report::Exited { success, .. })
+            Input::Report(life, attempt, Report::Exited { success, process, .. })
                 if let Some(why) = self.calls.stripped(attempt) =>
             {
                 let reason = format!("what it said could not be stored: {why}").into();
-                Input::Report(life, attempt, Report::Exited { success, reason, outputs: None })
+                let process = process.as_deref().map(without_tail);
+                Input::Report(life, attempt, Report::Exited { success, reason, outputs: None, process })
+            }
+            Input::Report(life, attempt, Report::Killed(why, Some(process)))
+                if self.calls.stripped(attempt).is_some() =>
+            {
+                Input::Report(life, attempt, Report::Killed(why, Some(without_tail(&process))))
             }
             input => input,
         }
     }
 }
 
+fn without_tail(process: &Process) -> Arc<Process> {
+    Arc::new(Process { tail: None, ..process.clone() })
+}
+
 impl Cause {
     fn of(input: &Input) -> Option<Cause> {
         match input {
             Input::Call(call, _) => Some(Cause::Call(*call)),
-            Input::Report(_, attempt, Report::Exited { .. }) => Some(Cause::Report(*attempt)),
+            Input::Report(_, attempt, Report::Exited { .. } | Report::Killed(_, Some(_))) => {
+                Some(Cause::Report(*attempt))
+            }
             Input::Report(..)
             | Input::WorkerSeen(..)
             | Input::WorkerLost(_)

@@ -64,6 +64,13 @@ impl OwnLease {
     }
 }
 
+impl OwnLease {
+    /// The next renewal comes at once.
+    pub fn hurry(&mut self, now: Mono) {
+        self.next = self.next.min(now);
+    }
+}
+
 impl Master {
     /// Whether it may speak for a shard.
     pub(super) fn may_speak(&self, now: Now, shard: ShardId) -> bool {

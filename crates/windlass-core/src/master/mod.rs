@@ -32,7 +32,7 @@ use crate::time::{Mono, Now};
 
 use calls::Calls;
 use claims::Peer;
-use input::{Decision, Found, FromPeer, Globals, Input, Settings, StoreAnswer, StreamId, Wants};
+use input::{Decision, Found, FromPeer, Globals, Input, KnownWorker, Settings, StoreAnswer, StreamId, Wants};
 use lanes::Lane;
 use lease::OwnLease;
 use ownership::{Held, State};
@@ -102,6 +102,7 @@ impl Master {
                 self.called(now, calls::Origin::Here(call), shard, what, until, out);
             }
             Input::Delivered(id) => self.decide(now, id.shard, crate::shard::input::Input::Delivered(id)),
+            Input::GlobalsChanged => self.lease.hurry(now.mono),
             Input::Stop => self.stopping = true,
             Input::Woken => {}
         }
@@ -189,6 +190,28 @@ impl Master {
                 None
             }
         })
+    }
+
+    /// The workers that it knows, also those that are lost.
+    pub fn workers(&self) -> impl Iterator<Item = KnownWorker<'_>> {
+        self.sessions.values().map(|session| KnownWorker {
+            life: session.life,
+            capability: &session.capability,
+            status: session.status,
+            heard: session.heard,
+            lost: session.lost,
+            draining: self.globals.draining.contains(&session.life.worker),
+        })
+    }
+
+    /// Who owns the shards of others, as far as is known.
+    pub fn owners(&self) -> &BTreeMap<ShardId, OwnerId> {
+        &self.owners
+    }
+
+    /// What belongs to no shard, as it was last read.
+    pub fn globals(&self) -> &Globals {
+        &self.globals
     }
 
     /// How many runs are open in its shards, and how many calls wait.

@@ -117,6 +117,7 @@ impl Shard {
             worker: life.worker,
             incarnation: life.incarnation,
             assigned_at: now.wall,
+            started_at: None,
             since: now.mono,
             state: attempt::State::Assigned,
         };
@@ -125,6 +126,7 @@ impl Shard {
         out.changes.push(Change::Attempt(open_row(id, job, current)));
         jobs.running += 1;
         let requirement = Arc::clone(&jobs.requirement);
+        let index = jobs.items.is_some().then_some(place.item);
         run.attempts += 1;
         run.unstarted += 1;
         let assignment = Assignment {
@@ -133,6 +135,9 @@ impl Shard {
             order,
             requirement,
             grant,
+            task: task.id.clone(),
+            index,
+            env: run.env(),
             payload,
             hold: task.gang.is_some() && run.holds(place.task),
             timeout: match super::waits::probe_every(task) {
@@ -208,7 +213,10 @@ pub(super) fn open_row(id: JobId, job: &Job, current: job::Attempt) -> AttemptRo
         state: attempt::State::Assigned,
         reason: "".into(),
         assigned_at: current.assigned_at,
+        started_at: None,
         finished_at: None,
+        exit_code: None,
+        signal: None,
         outputs: None,
         permit: job.permit,
         for_gang: false,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use windlass_model::policy::CompletionOn;
 use windlass_model::{
-    AttemptId, AttemptNumber, Duration, Incarnation, JobId, JobNumber, Name, Priority, RunId, WorkerId,
+    AttemptId, AttemptNumber, Duration, Incarnation, JobId, JobNumber, Name, Priority, RunId, TaskId,
+    WorkerId,
 };
 use windlass_workflow::Definition;
 use windlass_workflow::cron::Calendar;
@@ -14,8 +15,9 @@ use windlass_workflow::definition::TaskIndex;
 use super::backfill::{BackfillCommand, PlannedRun, Range, StartBackfill};
 use super::dependents::{Inquiry, Standing, Watch};
 use super::load::StoredRun;
-use super::payload::Payload;
+use super::payload::{Payload, RunEnv};
 use super::pools::{Ask, PoolStanding};
+use super::view::{JobView, JobsWanted, RunView};
 use super::why::Reason;
 use crate::attempt::StopReason;
 use crate::durable::Origin;
@@ -29,7 +31,7 @@ use crate::wire::{GrantId, Inventory};
 use crate::{job, run};
 
 /// Names a call that somebody waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(pub u64);
 
 /// One process life of a worker: what attempts belong to.
@@ -125,6 +127,10 @@ pub enum Call {
     Backfill(Box<StartBackfill>),
     /// Something done with a campaign.
     ControlBackfill(BackfillId, BackfillCommand),
+    /// To see a run.
+    Run(RunId),
+    /// To see jobs of a run.
+    Jobs(RunId, JobsWanted),
     /// To know why a job does not run.
     Why(JobId),
 }
@@ -246,12 +252,27 @@ pub enum Report {
         reason: Arc<str>,
         /// What it put out.
         outputs: Option<Arc<Values>>,
+        /// What its worker knows of its process.
+        process: Option<Arc<Process>>,
     },
     /// It was killed, and everything it started is gone.
-    Killed(StopReason),
+    Killed(StopReason, Option<Arc<Process>>),
     /// It ended because its worker failed it: with the worker's process life, or because the worker was
     /// out of touch for its `orphan_timeout`. Everything it started is gone.
     Lost,
+}
+
+/// What a worker knows of the process of an attempt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Process {
+    /// When it started, by the worker's clock.
+    pub started_at: Option<Wall>,
+    /// Its exit code, if it ended with one.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// The last of what it printed.
+    pub tail: Option<Arc<str>>,
 }
 
 /// What follows from inputs: first what must become durable, then what may be told.
@@ -394,6 +415,12 @@ pub struct Assignment {
     pub requirement: Arc<Requirement>,
     /// The slot it takes.
     pub grant: GrantId,
+    /// The task.
+    pub task: TaskId,
+    /// Which item of it, if it has several.
+    pub index: Option<u32>,
+    /// The variables that say which run this is and what it was given; the same for all of a run.
+    pub env: Arc<RunEnv>,
     /// What to do.
     pub payload: Payload,
     /// Whether it keeps its slot without starting until it is told to go, with the rest of its gang.
@@ -413,6 +440,10 @@ pub enum Answer {
     Accepted(run::State),
     /// It is done.
     Done,
+    /// A run; `None` if it is not open.
+    Run(Option<Box<RunView>>),
+    /// Jobs of a run, in the order of their numbers; `None` if it is not open.
+    Jobs(Option<Vec<JobView>>),
     /// Why a job does not run; `None` if it is not open.
     Why(Option<Why>),
     /// What a backfill would do.

@@ -246,10 +246,7 @@ impl Shard {
             }
         }
         if rest_ended && let Some(jobs) = run.jobs(index) {
-            let never_begun = jobs.count - jobs.next;
-            jobs.next = jobs.count;
-            jobs.ended += never_begun;
-            jobs.stopped += never_begun;
+            jobs.close_rest();
         }
         self.requeue(run, index);
         if run.row.ending && ends_with_the_rest(run, index) {

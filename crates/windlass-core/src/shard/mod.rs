@@ -33,8 +33,9 @@ pub mod schedules;
 mod scope;
 mod task_timeouts;
 mod timers;
+pub mod view;
 mod waits;
-mod why;
+pub mod why;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -195,6 +196,14 @@ impl Shard {
             }
             Call::Backfill(wanted) => self.start_backfill(now, call, *wanted, out),
             Call::ControlBackfill(id, command) => self.control_backfill(call, id, command, out),
+            Call::Run(run) => {
+                let answer = Answer::Run(self.run_view(run).map(Box::new));
+                out.messages.push(Message::Answer(call, answer));
+            }
+            Call::Jobs(run, wanted) => {
+                let answer = Answer::Jobs(self.jobs_view(run, &wanted));
+                out.messages.push(Message::Answer(call, answer));
+            }
             Call::Why(job) => out.messages.push(Message::Answer(call, Answer::Why(self.why(job)))),
         }
     }

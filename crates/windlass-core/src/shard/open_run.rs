@@ -10,6 +10,7 @@ use windlass_workflow::expr::Value;
 
 use super::gangs::{self, Gang};
 use super::input::{JobPlace, WorkerLife};
+use super::payload::{RunEnv, run_env};
 use super::pools::{Ask, Asked};
 use crate::job;
 use crate::requirement::Requirement;
@@ -24,6 +25,8 @@ pub struct OpenRun {
     pub row: RunRow,
     /// What it runs.
     pub definition: Arc<Definition>,
+    /// The variables of its processes, once one was assigned.
+    pub(super) env: Option<Arc<RunEnv>>,
     /// The workflows it may call.
     pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
     /// One for each task of the definition.
@@ -100,6 +103,8 @@ pub struct Jobs {
     pub count: u32,
     /// The first that never was assigned; all after it have not begun.
     pub next: u32,
+    /// If the rest was ended before it began: the first that never did.
+    pub closed_from: Option<u32>,
     /// Those that have begun. Of many, the ones that succeeded are not kept.
     pub begun: BTreeMap<u32, Job>,
     /// Of those, the ones that are ready again.
@@ -163,6 +168,7 @@ impl Jobs {
             items,
             count,
             next: 0,
+            closed_from: None,
             begun: BTreeMap::new(),
             again: BTreeSet::new(),
             asks: BTreeMap::new(),
@@ -174,6 +180,28 @@ impl Jobs {
             submission,
             outputs: Vec::new(),
         }
+    }
+
+    /// All that never began end. Says how many.
+    pub fn close_rest(&mut self) -> u32 {
+        let never_begun = self.count - self.next;
+        if never_begun > 0 {
+            self.closed_from = Some(self.next);
+            self.next = self.count;
+            self.ended += never_begun;
+            self.stopped += never_begun;
+        }
+        never_begun
+    }
+
+    /// All that never began may begin after all. Whether there are any.
+    pub fn open_rest(&mut self) -> bool {
+        let Some(first) = self.closed_from.take() else { return false };
+        let never_begun = self.count - first;
+        self.next = first;
+        self.ended -= never_begun;
+        self.stopped -= never_begun;
+        true
     }
 
     /// How many could start.
@@ -269,6 +297,7 @@ impl OpenRun {
             next_number: tasks.len() as u32,
             deadline: None,
             gangs: gangs::gangs_of(&definition),
+            env: None,
             row,
             definition,
             pinned,
@@ -328,6 +357,11 @@ impl OpenRun {
         let expansion = self.row.expansions.get(after.checked_sub(1)?)?;
         let item = number.0 - expansion.base.0;
         (item < expansion.count && !expansion.closed).then_some(JobPlace { task: expansion.task, item })
+    }
+
+    /// The variables of its processes.
+    pub fn env(&mut self) -> Arc<RunEnv> {
+        Arc::clone(self.env.get_or_insert_with(|| Arc::new(run_env(&self.row))))
     }
 
     /// The jobs of a task that is open.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use windlass_model::Duration;
 use windlass_workflow::definition::{
     Http, HttpBody, ParamType, PythonCode, ShellCode, Task, ValueTemplate, WaitFor, Work,
@@ -9,7 +10,28 @@ use windlass_workflow::definition::{
 use windlass_workflow::expr::{Fuel, Scope, Value};
 use windlass_workflow::template::Template;
 
+use crate::rows::RunRow;
 use crate::time::Wall;
+
+/// The variables that every process of a run has.
+pub type RunEnv = Vec<(Arc<str>, String)>;
+
+/// The variables that every process of this run gets.
+pub fn run_env(row: &RunRow) -> RunEnv {
+    let logical_time = Timestamp::from_millisecond(row.logical_time.0).unwrap_or_default();
+    let mut env: RunEnv = vec![
+        ("WINDLASS_RUN".into(), row.id.to_string()),
+        ("WINDLASS_WORKFLOW".into(), row.workflow.to_string()),
+        ("WINDLASS_LOGICAL_TIME".into(), logical_time.to_string()),
+    ];
+    for (name, value) in row.params.iter() {
+        // What no variable can hold was refused with the parameters, or is of no use to a process.
+        if let Ok(text) = value.to_env() {
+            env.push((format!("WINDLASS_PARAM_{}", name.to_uppercase()).into(), text));
+        }
+    }
+    env
+}
 
 /// Work with its values.
 #[derive(Clone, Debug, PartialEq)]

@@ -340,10 +340,7 @@ impl Shard {
     pub(super) fn close_jobs(&mut self, now: Now, run: &mut OpenRun, task: TaskIndex, out: &mut Decision) {
         let id = run.row.id;
         let Some(jobs) = run.jobs(task) else { return };
-        let never_begun = jobs.count - jobs.next;
-        jobs.next = jobs.count;
-        jobs.ended += never_begun;
-        jobs.stopped += never_begun;
+        let never_begun = jobs.close_rest();
         jobs.again.clear();
         let asks = std::mem::take(&mut jobs.asks);
         let base = jobs.base;

@@ -173,12 +173,21 @@ impl Shard {
             }
             again.insert(task);
             let takes_slot = run.definition.tasks[task.position()].work.takes_slot();
-            let jobs = open_again(run, task).ok().filter(|jobs| takes_slot && !jobs.begun.is_empty());
+            let began =
+                |jobs: &&mut Jobs| !jobs.begun.is_empty() || jobs.closed_from.is_some_and(|first| first > 0);
+            let jobs = open_again(run, task).ok().filter(|jobs| takes_slot && began(jobs));
             let Some(jobs) = jobs else {
                 // Nothing of it began, or it waits without a slot: it is looked at anew.
                 wait_once_more(now, run, task, by, out);
                 continue;
             };
+            if jobs.open_rest() {
+                // The row that spoke for all that never began speaks for nobody any more.
+                let job = JobId { run: run.row.id, number: JobNumber(task.0) };
+                let row = JobRow::new(job, job::State::Waiting, format!("reopened by {by}"), now.wall);
+                out.changes.push(Change::Job(row));
+            }
+            let Ok(jobs) = open_again(run, task) else { continue };
             let (base, items): (_, Vec<u32>) = (jobs.base, jobs.begun.keys().copied().collect());
             for item in items {
                 let id = JobId { run: run.row.id, number: JobNumber(base.0 + item) };

@@ -9,14 +9,14 @@ use windlass_workflow::definition::{Task, TaskIndex};
 use super::Shard;
 use super::dispatch::give_back;
 use super::gangs::Round;
-use super::input::{Decision, JobPlace, Message, Report, ToWorker, WorkerLife};
+use super::input::{Decision, JobPlace, Message, Process, Report, ToWorker, WorkerLife};
 use super::open_run::{Job, OpenRun, Phase};
 use super::progress::ends_with_the_rest;
 use super::timers::Timer;
 use super::waits::probe_every;
 use crate::attempt::{self, StopReason};
 use crate::job::Verdict;
-use crate::rows::{AttemptRow, Change, JobRow, Values};
+use crate::rows::{AttemptRow, Change, JobRow, TailRow, Values};
 use crate::time::Now;
 use crate::{job, run};
 
@@ -28,27 +28,36 @@ struct News {
     event: attempt::Event,
     reason: Arc<str>,
     outputs: Option<Arc<Values>>,
+    process: Option<Arc<Process>>,
 }
 
 impl News {
     /// `None` for what is no event of an attempt.
     fn of(probe: bool, report: Report) -> Option<News> {
-        let (event, reason, outputs) = match report {
+        Some(match report {
             Report::Held => return None,
             // A probe that found nothing, or took too long, is repeated.
-            Report::Exited { success: false, reason, .. } if probe => (attempt::Event::NotYet, reason, None),
-            Report::Killed(StopReason::Timeout) if probe => {
-                (attempt::Event::NotYet, "it took too long".into(), None)
+            Report::Exited { success: false, reason, .. } if probe => {
+                News::plain(attempt::Event::NotYet, reason)
             }
-            Report::Started => (attempt::Event::Started, "".into(), None),
-            Report::GivenBack => (attempt::Event::GivenBack, "given back".into(), None),
-            Report::Exited { success, reason, outputs } => {
-                (attempt::Event::Exited { success }, reason, outputs)
+            Report::Killed(StopReason::Timeout, _) if probe => {
+                News::plain(attempt::Event::NotYet, "it took too long")
             }
-            Report::Killed(why) => (attempt::Event::KilledBy(why), "killed".into(), None),
-            Report::Lost => (attempt::Event::Died, DIED.into(), None),
-        };
-        Some(News { event, reason, outputs })
+            Report::Started => News::plain(attempt::Event::Started, ""),
+            Report::GivenBack => News::plain(attempt::Event::GivenBack, "given back"),
+            Report::Exited { success, reason, outputs, process } => {
+                News { event: attempt::Event::Exited { success }, reason, outputs, process }
+            }
+            Report::Killed(why, process) => {
+                News { process, ..News::plain(attempt::Event::KilledBy(why), "killed") }
+            }
+            Report::Lost => News::plain(attempt::Event::Died, DIED),
+        })
+    }
+
+    /// Something of which no more is known.
+    fn plain(event: attempt::Event, reason: impl Into<Arc<str>>) -> News {
+        News { event, reason: reason.into(), outputs: None, process: None }
     }
 }
 
@@ -108,11 +117,7 @@ impl Shard {
                     shard.alert(now, run, AlertOn::WorkerLost, "a worker was lost", out);
                 }
                 for place in lost {
-                    let news = News {
-                        event: attempt::Event::WorkerLost,
-                        reason: "its worker was lost".into(),
-                        outputs: None,
-                    };
+                    let news = News::plain(attempt::Event::WorkerLost, "its worker was lost");
                     shard.attempt_event(now, run, place, news, out);
                 }
             });
@@ -130,7 +135,7 @@ impl Shard {
         out: &mut Decision,
     ) {
         let Some(place) = run.place(number) else { return };
-        self.attempt_event(now, run, place, News { event, reason: reason.into(), outputs: None }, out);
+        self.attempt_event(now, run, place, News::plain(event, reason), out);
     }
 
     /// Something happened to the current attempt of a job, and with it to the gang it is in.
@@ -158,7 +163,7 @@ impl Shard {
         news: News,
         out: &mut Decision,
     ) -> Option<attempt::State> {
-        let News { event, reason, outputs } = news;
+        let News { event, reason, outputs, process } = news;
         let definition = Arc::clone(&run.definition);
         let task = &definition.tasks[place.task.position()];
         let ends = run.row.ending && ends_with_the_rest(run, place.task);
@@ -177,6 +182,9 @@ impl Shard {
         let state = job::transition(job.state, job::Event::Attempt(before.fence, event, verdict)).ok()?;
         let attempt_state = attempt::transition(before.state, event).ok()?;
         job.state = state;
+        if let (attempt::Event::Started, job::State::Running(current)) = (event, &mut job.state) {
+            current.started_at.get_or_insert(now.wall);
+        }
         let (mut permit, mut for_gang) = (None, false);
         if let attempt::State::Ended(end) = attempt_state {
             for_gang = end == attempt::End::Lost && policies.gang_takes_loss();
@@ -203,12 +211,19 @@ impl Shard {
             state: attempt_state,
             reason,
             assigned_at: before.assigned_at,
+            started_at: process.as_ref().and_then(|process| process.started_at).or(before.started_at),
             finished_at: Some(now.wall),
+            exit_code: process.as_ref().and_then(|process| process.exit_code),
+            signal: process.as_ref().and_then(|process| process.signal),
             outputs: outputs.clone(),
             permit: None,
             for_gang,
         };
+        let number = finished.number;
         out.changes.push(Change::Attempt(finished));
+        if let Some(text) = process.and_then(|process| process.tail.clone()) {
+            out.changes.push(Change::Tail(TailRow { job: id, number, text }));
+        }
         give_back(task, permit, out);
         let jobs = run.jobs(place.task)?;
         jobs.running -= 1;
@@ -366,6 +381,7 @@ pub(super) fn after_load(
                 worker: newest.worker,
                 incarnation: newest.incarnation,
                 assigned_at: newest.assigned_at,
+                started_at: None,
                 since: now.mono,
                 state: attempt::State::Assigned,
             });

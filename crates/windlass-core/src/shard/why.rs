@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use windlass_model::{JobId, Name, RunId, TaskId, WorkerId};
+use jiff::Timestamp;
+use windlass_model::{Duration, JobId, Name, RunId, TaskId, WorkerId};
 
 use super::dependents::Standing;
 use super::pools::PoolStanding;
-use crate::time::{Mono, Wall};
+use crate::time::{Mono, Now, Wall};
 
 /// One reason why a job does not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +107,90 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Its stable name.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Reason::Dependency(_) => "dependency",
+            Reason::FinallyComesLast => "finally",
+            Reason::RunLimit { .. } => "run_limit",
+            Reason::NotBefore(_) => "not_before",
+            Reason::Paused => "paused",
+            Reason::Stopping => "stopping",
+            Reason::SwitchedOff => "scheduler_stopped",
+            Reason::Backoff(_) => "backoff",
+            Reason::MaxParallel(_) => "max_parallel",
+            Reason::Pool { .. } => "pool",
+            Reason::Gang { .. } => "gang",
+            Reason::LostWorker(_) => "worker_lost",
+            Reason::Approval { .. } => "approval",
+            Reason::Time { .. } => "time",
+            Reason::NotYet { .. } => "not_yet",
+            Reason::OtherRun { .. } => "other_run",
+            Reason::SubWorkflow(_) => "sub_workflow",
+            Reason::NoWorkerFits(_) => "no_worker",
+            Reason::NoSlot => "no_slot",
+            Reason::UnderWay => "under_way",
+            Reason::Behind(_) => "behind",
+            Reason::Over => "over",
+        }
+    }
+
+    /// What it waits for, for people, who asked at `now`.
+    pub fn text(&self, now: Now) -> Cow<'static, str> {
+        let after = |when: &Mono| Duration::from_millis(when.since(now.mono).as_millis());
+        let text = match self {
+            Reason::Dependency(task) => return format!("waits for `{task}`").into(),
+            Reason::FinallyComesLast => "waits for all other tasks: `finally` comes last",
+            Reason::RunLimit { limit, active } => {
+                return format!("{active} runs of the workflow are active, and {limit} may be").into();
+            }
+            Reason::NotBefore(when) => return format!("its run begins at {}", moment(*when)).into(),
+            Reason::Paused => "its run is paused",
+            Reason::Stopping => "its run is being stopped",
+            Reason::SwitchedOff => "the scheduler is stopped",
+            Reason::Backoff(until) => {
+                return format!("its last attempt failed; the next one starts in {}", after(until)).into();
+            }
+            Reason::MaxParallel(limit) => {
+                return format!("{limit} jobs of its task run, and no more may").into();
+            }
+            Reason::Pool { pool, standing } => {
+                return match standing {
+                    Some(standing) => format!(
+                        "the pool {pool} has no free permit: {} of {} are held",
+                        standing.taken, standing.limit
+                    ),
+                    None => format!("it needs a permit of the pool {pool}"),
+                }
+                .into();
+            }
+            Reason::Gang { gang, of, ready, held, .. } => {
+                return format!(
+                    "the gang {gang} starts together: of {of}, {ready} are ready, {held} have a slot"
+                )
+                .into();
+            }
+            Reason::LostWorker(_) => "its worker was lost, and it waits for it",
+            Reason::Approval { .. } => "waits for somebody to approve or reject it",
+            Reason::Time { until: Some(until), .. } => {
+                return format!("waits until {}", moment(*until)).into();
+            }
+            Reason::Time { until: None, .. } => "waits for its time",
+            Reason::NotYet { what, .. } => return format!("`{what}` is not there yet").into(),
+            Reason::OtherRun { workflow, logical_time, .. } => {
+                return format!("waits for the run of {workflow} of {}", moment(*logical_time)).into();
+            }
+            Reason::SubWorkflow(Some(run)) => return format!("its sub-workflow runs as {run}").into(),
+            Reason::SubWorkflow(None) => "its sub-workflow has not begun",
+            Reason::NoWorkerFits(why) => return format!("no worker fits: {why}").into(),
+            Reason::NoSlot => "no worker that fits has a free slot",
+            Reason::UnderWay => "an attempt is under way",
+            Reason::Behind(job) => return format!("{job} goes first").into(),
+            Reason::Over => "it is over",
+        };
+        text.into()
+    }
+
     /// What would start it, for people.
     pub fn remedy(&self) -> Cow<'static, str> {
         let text = match self {
@@ -189,4 +274,8 @@ impl Reason {
         };
         text.into()
     }
+}
+
+fn moment(when: Wall) -> String {
+    Timestamp::from_millisecond(when.0).map_or_else(|_| when.0.to_string(), |moment| moment.to_string())
 }

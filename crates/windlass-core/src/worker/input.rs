@@ -6,7 +6,7 @@ use windlass_model::{AttemptId, Duration, Incarnation, OwnerId};
 
 use crate::requirement::Capability;
 use crate::rows::Values;
-use crate::shard::input::{Assignment, Report, WorkerLife};
+use crate::shard::input::{Assignment, Process, Report, WorkerLife};
 use crate::time::Mono;
 use crate::wire::{Frame, FromWorker, Overload};
 
@@ -36,8 +36,8 @@ pub enum Input {
     SpawnFailed(AttemptId, Arc<str>),
     /// A process ended by itself, and everything it started is gone.
     Exited(AttemptId, Exit),
-    /// A process that was signalled, and everything it started, is gone.
-    Gone(AttemptId),
+    /// A process that was signalled, and everything it started, is gone; and what is known of it.
+    Gone(AttemptId, Option<Arc<Process>>),
     /// It shall take nothing new, finish and leave.
     Drain,
     /// It shall take work again.
@@ -59,6 +59,8 @@ pub struct Exit {
     pub reason: Arc<str>,
     /// What it put out.
     pub outputs: Option<Arc<Values>>,
+    /// What is known of its process.
+    pub process: Option<Arc<Process>>,
 }
 
 /// What follows from inputs: first what must be in the journal, then what may be done.

@@ -127,7 +127,7 @@ impl Worker {
             Input::Spawned(attempt) => self.spawned(attempt, out),
             Input::SpawnFailed(attempt, reason) => self.spawn_failed(now, attempt, reason, out),
             Input::Exited(attempt, exit) => self.exited(now, attempt, exit, out),
-            Input::Gone(attempt) => self.gone(now, attempt, out),
+            Input::Gone(attempt, process) => self.gone(now, attempt, process, out),
             Input::Drain => self.begin_drain(now, out),
             Input::Resume => self.end_drain(now),
             Input::Load(overload) => self.loaded(now, overload),

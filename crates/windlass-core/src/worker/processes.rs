@@ -9,7 +9,7 @@ use super::local::{self, End, Event, Refused, State, Why};
 use super::timers::Timer;
 use super::{Live, Worker};
 use crate::attempt::StopReason;
-use crate::shard::input::Report;
+use crate::shard::input::{Process, Report};
 use crate::time::{Mono, Now};
 
 /// What was fetched ahead and has still no slot after this is given back: the attempts before it are
@@ -61,7 +61,7 @@ impl Worker {
         reason: Arc<str>,
         out: &mut Decision,
     ) {
-        let exit = Exit { success: false, reason, outputs: None };
+        let exit = Exit { reason, ..Exit::default() };
         self.over(now, attempt, Event::SpawnFailed, exit, out);
     }
 
@@ -71,8 +71,14 @@ impl Worker {
     }
 
     /// A process was ended.
-    pub(super) fn gone(&mut self, now: Now, attempt: AttemptId, out: &mut Decision) {
-        self.over(now, attempt, Event::Gone, Exit::default(), out);
+    pub(super) fn gone(
+        &mut self,
+        now: Now,
+        attempt: AttemptId,
+        process: Option<Arc<Process>>,
+        out: &mut Decision,
+    ) {
+        self.over(now, attempt, Event::Gone, Exit { process, ..Exit::default() }, out);
     }
 
     fn over(&mut self, now: Now, attempt: AttemptId, event: Event, exit: Exit, out: &mut Decision) {
@@ -85,9 +91,10 @@ impl Worker {
     pub(super) fn finish(&mut self, now: Now, attempt: AttemptId, end: End, exit: Exit, out: &mut Decision) {
         let report = match end {
             End::Exited => {
-                Report::Exited { success: exit.success, reason: exit.reason, outputs: exit.outputs }
+                let Exit { success, reason, outputs, process } = exit;
+                Report::Exited { success, reason, outputs, process }
             }
-            End::Killed(why) => Report::Killed(why),
+            End::Killed(why) => Report::Killed(why, exit.process),
             End::Lost => Report::Lost,
             End::Returned => Report::GivenBack,
         };

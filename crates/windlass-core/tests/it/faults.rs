@@ -83,7 +83,7 @@ fn check_end(reports: &[u8], reload_after: usize) {
     world.offer(reports.len() as u32);
     for (at, report) in reports.iter().enumerate() {
         match report {
-            0 => world.report(0, Report::Killed(StopReason::Timeout)),
+            0 => world.report(0, Report::Killed(StopReason::Timeout, None)),
             1 => world.fail(0),
             2 => world.report(0, Report::Lost),
             _ => world.succeed(0),

@@ -885,7 +885,10 @@ impl Player {
                 let world = &mut pair.worlds[usize::from(at)];
                 if !world.held.is_empty() {
                     let place = usize::from(choice) % world.held.len();
-                    world.report(place, Report::Exited { success, reason: "".into(), outputs: None });
+                    world.report(
+                        place,
+                        Report::Exited { success, reason: "".into(), outputs: None, process: None },
+                    );
                 }
             }
             Step::Mail(choice) => {

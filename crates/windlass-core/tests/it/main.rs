@@ -8,6 +8,7 @@ mod homes;
 mod lifecycle;
 mod lost_messages;
 mod master;
+mod processes;
 mod random;
 mod schedules;
 mod states;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use windlass_core::attempt;
+use windlass_core::attempt::{self, StopReason};
 use windlass_core::durable::{Batch, Claimed, Commits, Counter, Revision, Standing};
 use windlass_core::master::Master;
 use windlass_core::master::input::{
@@ -12,7 +12,7 @@ use windlass_core::master::input::{
 use windlass_core::requirement::{Capability, Requirement};
 use windlass_core::rows::{AttemptRow, Change, RunRow, Selection, Trigger};
 use windlass_core::run;
-use windlass_core::shard::input::{Report, ToWorker, WorkerLife};
+use windlass_core::shard::input::{Process, Report, ToWorker, WorkerLife};
 use windlass_core::shard::load::{Rows, StoredRun};
 use windlass_core::time::{Mono, Now, Wall};
 use windlass_core::wire::{Body, Frame, FromWorker, GrantId, Inventory, Order, Round, Status};
@@ -142,7 +142,10 @@ impl Bench {
             state: attempt::State::Assigned,
             reason: "".into(),
             assigned_at: self.now.wall,
+            started_at: None,
             finished_at: None,
+            exit_code: None,
+            signal: None,
             outputs: None,
             permit: None,
             for_gang: false,
@@ -188,7 +191,12 @@ impl Bench {
     /// A result that no store can hold.
     fn poison(&self) -> Vec<(Incarnation, AttemptId, Report)> {
         let outputs: BTreeMap<Arc<str>, Value> = [("v".into(), Value::Text("a\0b".into()))].into();
-        let report = Report::Exited { success: true, reason: "".into(), outputs: Some(Arc::new(outputs)) };
+        let report = Report::Exited {
+            success: true,
+            reason: "".into(),
+            outputs: Some(Arc::new(outputs)),
+            process: None,
+        };
         vec![(LIFE.incarnation, self.attempt, report)]
     }
 
@@ -245,6 +253,30 @@ fn a_result_in_an_inventory_is_taken_without_what_the_store_cannot_hold() {
     bench.inventory(bench.poison());
     let (flight, _, row) = bench.commit();
     assert_eq!((row.state, row.outputs), (attempt::State::Ended(attempt::End::Success), None));
+    bench.gets(Input::Stored(StoreAnswer::Committed(flight, Outcome::Committed)));
+    assert_eq!(bench.orders, [ToWorker::Settled(bench.attempt)]);
+}
+
+#[test]
+fn what_a_killed_process_printed_does_not_keep_its_end_from_being_stored() {
+    let mut bench = Bench::new(true);
+    let process = Process { signal: Some(9), tail: Some("a\0b".into()), ..Process::default() };
+    let killed = Report::Killed(StopReason::Timeout, Some(Arc::new(process)));
+    let said = vec![(LIFE.incarnation, bench.attempt, killed)];
+    bench.inventory(said.clone());
+    let has_tail = |batch: &Batch| batch.changes.iter().any(|change| matches!(change, Change::Tail(_)));
+    assert!(has_tail(&bench.commits[0].1[0]), "as it came");
+    let (flight, index, _) = bench.commit();
+    let run = Some(bench.attempt.job.run);
+    let rejected =
+        Outcome::Rejected { shard: SHARD, index: index + 1, run, why: "its tail has a NUL".into() };
+    bench.gets(Input::Stored(StoreAnswer::Committed(flight, rejected)));
+
+    bench.inventory(said);
+    assert!(!has_tail(&bench.commits[0].1[0]), "without what the store cannot hold");
+    let (flight, _, row) = bench.commit();
+    let end = attempt::State::Ended(attempt::End::TimedOut);
+    assert_eq!((row.state, row.signal), (end, Some(9)), "the rest is kept");
     bench.gets(Input::Stored(StoreAnswer::Committed(flight, Outcome::Committed)));
     assert_eq!(bench.orders, [ToWorker::Settled(bench.attempt)]);
 }

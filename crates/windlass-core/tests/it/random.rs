@@ -206,7 +206,10 @@ impl Player {
                 if let Some(place) = able(&self.world, choice) {
                     let (life, held) = self.world.held[place].clone();
                     self.reported.push((life, held.attempt));
-                    self.world.report(place, Report::Exited { success, reason: "".into(), outputs: None });
+                    self.world.report(
+                        place,
+                        Report::Exited { success, reason: "".into(), outputs: None, process: None },
+                    );
                 }
             }
             Step::GiveBack(choice) => {
@@ -242,7 +245,7 @@ impl Player {
                     self.world.input(Input::Report(
                         life,
                         attempt,
-                        Report::Exited { success: true, reason: "late".into(), outputs: None },
+                        Report::Exited { success: true, reason: "late".into(), outputs: None, process: None },
                     ));
                     assert_eq!(self.world.attempts, before, "a late report of {attempt} was believed");
                 }

@@ -8,7 +8,8 @@ use windlass_core::job;
 use windlass_core::requirement::Capability;
 use windlass_core::rows::{
     AlertNote, AttemptRow, BackfillId, BackfillRow, Change, FiringRow, GangStage, InboxRow, JobRow, Key,
-    KeyRow, ListenerRow, OutboxId, OutboxRow, RunRow, ScheduleRow, Selection, Trigger, Values, WorkflowRow,
+    KeyRow, ListenerRow, OutboxId, OutboxRow, RunRow, ScheduleRow, Selection, TailRow, Trigger, Values,
+    WorkflowRow,
 };
 use windlass_core::run;
 use windlass_core::shard::input::{
@@ -42,6 +43,7 @@ pub struct World {
     pub now: Now,
     pub runs: BTreeMap<RunId, RunRow>,
     pub attempts: BTreeMap<(JobId, AttemptNumber), AttemptRow>,
+    pub tails: BTreeMap<(JobId, AttemptNumber), Arc<str>>,
     pub jobs: BTreeMap<JobId, JobRow>,
     /// Assigned or running, by worker.
     pub held: Vec<(WorkerLife, Assignment)>,
@@ -109,6 +111,7 @@ impl World {
             now: Now { mono: Mono(1_000), wall: Wall(1_780_000_000_000) },
             runs: BTreeMap::new(),
             attempts: BTreeMap::new(),
+            tails: BTreeMap::new(),
             jobs: BTreeMap::new(),
             held: Vec::new(),
             started: BTreeSet::new(),
@@ -171,6 +174,7 @@ impl World {
                     self.runs.insert(row.id, (*row).clone());
                 }
                 Change::Attempt(row) => self.store_attempt(row),
+                Change::Tail(row) => self.store_tail(row),
                 Change::Job(row) => {
                     self.jobs.insert(row.job, row);
                 }
@@ -383,6 +387,13 @@ impl World {
             assert!(!over || *before == row, "the end of {} changed: {before:?} to {row:?}", row.job);
         }
         self.attempts.insert(key, row);
+    }
+
+    /// What an attempt printed comes with its end.
+    fn store_tail(&mut self, row: TailRow) {
+        let state = self.attempts.get(&(row.job, row.number)).map(|row| row.state);
+        assert!(matches!(state, Some(attempt::State::Ended(_))), "{row:?} of an attempt in {state:?}");
+        self.tails.insert((row.job, row.number), row.text);
     }
 
     fn stored_run(&self, row: &RunRow) -> StoredRun {
@@ -608,14 +619,17 @@ impl World {
     }
 
     pub fn fail(&mut self, place: usize) {
-        self.report(place, Report::Exited { success: false, reason: "exit code 1".into(), outputs: None });
+        self.report(
+            place,
+            Report::Exited { success: false, reason: "exit code 1".into(), outputs: None, process: None },
+        );
     }
 
     /// Workers do what they were told: end what shall end, give back what has not started.
     pub fn obey(&mut self) {
         for (life, order) in std::mem::take(&mut self.orders) {
             let (attempt, report) = match order {
-                ToWorker::Kill(attempt, why) => (attempt, Report::Killed(why)),
+                ToWorker::Kill(attempt, why) => (attempt, Report::Killed(why, None)),
                 ToWorker::Recall(attempt) if self.started.contains(&attempt) => (attempt, Report::Started),
                 ToWorker::Recall(attempt) => (attempt, Report::GivenBack),
                 ToWorker::Go(attempt) => (attempt, Report::Started),
@@ -696,10 +710,10 @@ fn kind(order: &ToWorker) -> &'static str {
 }
 
 pub fn ok() -> Report {
-    Report::Exited { success: true, reason: "".into(), outputs: None }
+    Report::Exited { success: true, reason: "".into(), outputs: None, process: None }
 }
 
 pub fn outputs(pairs: &[(&str, i64)]) -> Report {
     let values = pairs.iter().map(|(key, value)| (Arc::from(*key), Value::Int(*value))).collect();
-    Report::Exited { success: true, reason: "".into(), outputs: Some(Arc::new(values)) }
+    Report::Exited { success: true, reason: "".into(), outputs: Some(Arc::new(values)), process: None }
 }

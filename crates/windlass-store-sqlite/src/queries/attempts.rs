@@ -13,13 +13,14 @@ macro_rules! put {
     ($rows:expr) => {
         concat!(
             "INSERT INTO attempts (run, job, number, fence, worker, incarnation, state, reason, assigned_at,
-                finished_at, outputs, permit, for_gang)
+                started_at, finished_at, exit_code, signal, outputs, permit, for_gang)
             VALUES ",
             $rows,
             "ON CONFLICT (run, job, number) DO UPDATE SET fence = excluded.fence, worker = excluded.worker,
                 incarnation = excluded.incarnation, state = excluded.state, reason = excluded.reason,
-                assigned_at = excluded.assigned_at, finished_at = excluded.finished_at, outputs = excluded.outputs,
-                permit = excluded.permit, for_gang = excluded.for_gang
+                assigned_at = excluded.assigned_at, started_at = excluded.started_at,
+                finished_at = excluded.finished_at, exit_code = excluded.exit_code, signal = excluded.signal,
+                outputs = excluded.outputs, permit = excluded.permit, for_gang = excluded.for_gang
             WHERE (state = 'assigned' AND excluded.fence >= fence)
                 OR (state = 'returned' AND excluded.fence > fence)"
         )
@@ -27,7 +28,7 @@ macro_rules! put {
 }
 macro_rules! row {
     () => {
-        "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     };
 }
 macro_rules! next {
@@ -40,14 +41,15 @@ const PUT_GROUP: &str = put!(concat!(row!(), next!(), next!(), next!(), next!(),
 /// The same for one that is stored already, as nearly every attempt that ends is: less work than an upsert.
 const REPLACE: &str = "
     UPDATE attempts SET fence = ?4, worker = ?5, incarnation = ?6, state = ?7, reason = ?8, assigned_at = ?9,
-        finished_at = ?10, outputs = ?11, permit = ?12, for_gang = ?13
+        started_at = ?10, finished_at = ?11, exit_code = ?12, signal = ?13, outputs = ?14, permit = ?15,
+        for_gang = ?16
     WHERE run = ?1 AND job = ?2 AND number = ?3
         AND ((state = 'assigned' AND ?4 >= fence) OR (state = 'returned' AND ?4 > fence))";
 const GET_FENCE: &str = "SELECT fence FROM attempts WHERE run = ?1 AND job = ?2 AND number = ?3";
 /// Nothing is shown of a run that is gone, also if its rows are still there.
 const LIST: &str = "
-    SELECT run, job, number, fence, worker, incarnation, state, reason, assigned_at, finished_at, outputs, permit,
-        for_gang FROM attempts
+    SELECT run, job, number, fence, worker, incarnation, state, reason, assigned_at, started_at, finished_at,
+        exit_code, signal, outputs, permit, for_gang FROM attempts
     WHERE run = ?1 AND (job, number) > (?2, ?3) AND EXISTS (SELECT 1 FROM runs WHERE id = ?1)
     ORDER BY job, number LIMIT ?4";
 
@@ -55,7 +57,7 @@ const LIST: &str = "
 /// statements were not tried.
 pub(crate) const GROUP: usize = 8;
 /// The columns of an attempt.
-const COLUMNS: usize = 13;
+const COLUMNS: usize = 16;
 
 /// The statements that store attempts, kept over a whole commit: looking them up again for each attempt is work.
 pub(crate) struct Put<'c> {
@@ -106,9 +108,12 @@ fn bind(statement: &mut Statement<'_>, after: usize, row: &AttemptRow) -> rusqli
     statement.raw_bind_parameter(after + 7, states::attempt_word(row.state))?;
     statement.raw_bind_parameter(after + 8, &*row.reason)?;
     statement.raw_bind_parameter(after + 9, row.assigned_at.0)?;
-    statement.raw_bind_parameter(after + 10, row.finished_at.map(|at| at.0))?;
-    statement.raw_bind_parameter(after + 11, row.outputs.as_ref().map(|outputs| values::to_text(outputs)))?;
-    statement.raw_bind_parameter(after + 12, row.permit.as_ref().map(shapes::ask_text))?;
+    statement.raw_bind_parameter(after + 10, row.started_at.map(|at| at.0))?;
+    statement.raw_bind_parameter(after + 11, row.finished_at.map(|at| at.0))?;
+    statement.raw_bind_parameter(after + 12, row.exit_code)?;
+    statement.raw_bind_parameter(after + 13, row.signal)?;
+    statement.raw_bind_parameter(after + 14, row.outputs.as_ref().map(|outputs| values::to_text(outputs)))?;
+    statement.raw_bind_parameter(after + 15, row.permit.as_ref().map(shapes::ask_text))?;
     statement.raw_bind_parameter(after + COLUMNS, row.for_gang)
 }
 
@@ -142,9 +147,12 @@ fn take(row: &Fields<'_>) -> Result<AttemptRow, Malformed> {
         state: states::attempt_state(row.text(6, "state")?)?,
         reason: row.shared(7, "reason")?,
         assigned_at: row.wall(8, "time of assignment")?,
-        finished_at: row.maybe_wall(9, "end time")?,
-        outputs: row.maybe_values(10, "outputs")?,
-        permit: row.maybe_text(11, "permit")?.map(shapes::ask).transpose()?,
-        for_gang: row.flag(12, "gang mark")?,
+        started_at: row.maybe_wall(9, "start time")?,
+        finished_at: row.maybe_wall(10, "end time")?,
+        exit_code: row.maybe_small(11, "exit code")?,
+        signal: row.maybe_small(12, "signal")?,
+        outputs: row.maybe_values(13, "outputs")?,
+        permit: row.maybe_text(14, "permit")?.map(shapes::ask).transpose()?,
+        for_gang: row.flag(15, "gang mark")?,
     })
 }

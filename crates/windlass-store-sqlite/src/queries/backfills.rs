@@ -5,7 +5,7 @@ use windlass_core::rows::{BackfillId, BackfillRow, Key};
 use windlass_model::{Name, Priority, RunId, ShardId};
 use windlass_store::encoding::{Malformed, shapes, signed, states, unsigned, values};
 
-use super::{Fields, collect, execute, first, limit, run_key};
+use super::{Fields, collect, execute, first, run_key, understood};
 
 /// The cursor only moves forward. What makes a backfill the one it is never changes, and is not written again.
 const UPDATE: &str = "
@@ -35,11 +35,10 @@ const OPEN_IN_SHARD: &str = select!(
     "INDEXED BY backfills_of_shard LEFT JOIN backfill_times ON backfill = id
     WHERE shard = ?1 AND over = 0 ORDER BY id"
 );
-const LIST: &str =
-    select!("LEFT JOIN backfill_times ON backfill = id WHERE id <= ?1 ORDER BY id DESC LIMIT ?2");
+const LIST: &str = select!("LEFT JOIN backfill_times ON backfill = id WHERE id <= ?1 ORDER BY id DESC");
 const LIST_OF_WORKFLOW: &str = select!(
     "INDEXED BY backfills_of_workflow LEFT JOIN backfill_times ON backfill = id
-    WHERE id <= ?1 AND workflow = ?3 ORDER BY id DESC LIMIT ?2"
+    WHERE id <= ?1 AND workflow = ?2 ORDER BY id DESC"
 );
 
 /// Writes one that is stored; whether it is, and its cursor let itself be replaced.
@@ -121,14 +120,15 @@ pub(crate) fn list(
     connection: &Connection,
     workflow: Option<&Name>,
     below: Option<BackfillId>,
-    rows: usize,
-) -> rusqlite::Result<Vec<Result<BackfillRow, Malformed>>> {
+    most: usize,
+) -> rusqlite::Result<Vec<BackfillRow>> {
     let highest = below.map_or(i64::MAX, |below| run_key(below.0) - 1);
     match workflow {
         Some(workflow) => {
-            collect(connection, LIST_OF_WORKFLOW, params![highest, limit(rows), workflow.as_str()], take)
+            let asked = params![highest, workflow.as_str()];
+            understood(connection, LIST_OF_WORKFLOW, asked, most, take)
         }
-        None => collect(connection, LIST, params![highest, limit(rows)], take),
+        None => understood(connection, LIST, [highest], most, take),
     }
 }
 

@@ -10,6 +10,8 @@ use super::{Fields, collect, execute, first};
 
 const CHANGED: &str =
     "SELECT kind, name, revision, value FROM globals WHERE revision > ?1 ORDER BY kind, name";
+const CURRENT: &str = "SELECT kind, name, revision, value FROM globals WHERE value IS NOT NULL";
+const GET: &str = "SELECT kind, name, revision, value FROM globals WHERE kind = ?1 AND name = ?2";
 const GET_REVISION: &str = "SELECT revision FROM globals WHERE kind = ?1 AND name = ?2";
 const NEWEST: &str = "SELECT revision FROM store";
 const COUNT_CHANGE: &str = "UPDATE store SET revision = revision + 1 RETURNING revision";
@@ -31,6 +33,19 @@ pub(crate) fn changed(
     after: Revision,
 ) -> rusqlite::Result<Vec<Result<GlobalRow, Malformed>>> {
     collect(connection, CHANGED, [signed(after.0)], global)
+}
+
+/// The rows that were not removed, in no order.
+pub(crate) fn current(connection: &Connection) -> rusqlite::Result<Vec<Result<GlobalRow, Malformed>>> {
+    collect(connection, CURRENT, [], global)
+}
+
+/// A row, also one that was removed.
+pub(crate) fn get(
+    connection: &Connection,
+    key: &GlobalKey,
+) -> rusqlite::Result<Option<Result<GlobalRow, Malformed>>> {
+    first(connection, GET, params![key.kind.as_str(), &*key.name], global)
 }
 
 /// The newest change of a row; [`Revision::NONE`] if there is none.

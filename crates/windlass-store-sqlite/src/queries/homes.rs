@@ -4,17 +4,23 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, params};
 use windlass_core::rows::{Firing, FiringRow, ScheduleRow, WorkflowRow};
+use windlass_core::time::Wall;
 use windlass_model::{Name, ShardId};
 use windlass_store::encoding::{Malformed, shapes, signed, unsigned};
 
-use super::{Fields, collect, execute, first, run_key};
+use super::{Fields, collect, execute, first, run_key, understood};
 
 const PUT_WORKFLOW: &str = "
     INSERT INTO workflows (shard, name, version, pinned, enabled, by, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
     ON CONFLICT (shard, name) DO UPDATE SET version = excluded.version, pinned = excluded.pinned,
         enabled = excluded.enabled, by = excluded.by, at = excluded.at";
+const GET_WORKFLOW: &str = "
+    SELECT name, version, pinned, enabled, by, at FROM workflows WHERE shard = ?1 AND name = ?2";
 const WORKFLOWS: &str = "
     SELECT name, version, pinned, enabled, by, at FROM workflows WHERE shard = ?1 ORDER BY name";
+const LIST_WORKFLOWS: &str = "
+    SELECT name, version, pinned, enabled, by, at FROM workflows INDEXED BY workflows_by_name
+    WHERE name > ?1 ORDER BY name";
 
 /// The cursor only moves forward.
 const PUT_SCHEDULE: &str = "
@@ -29,6 +35,12 @@ const GET_SCHEDULE: &str = "
 const SCHEDULES: &str = "
     SELECT workflow, schedule, anchor, cursor, paused FROM schedules
     WHERE shard = ?1 AND workflow = ?2 ORDER BY schedule";
+const LIST_SCHEDULES: &str = "
+    SELECT workflow, schedule, anchor, cursor, paused FROM schedules INDEXED BY schedules_by_name
+    WHERE (workflow, schedule) > (?1, ?2) ORDER BY workflow, schedule";
+const LIST_SCHEDULES_OF_WORKFLOW: &str = "
+    SELECT workflow, schedule, anchor, cursor, paused FROM schedules INDEXED BY schedules_by_name
+    WHERE workflow = ?3 AND (workflow, schedule) > (?1, ?2) ORDER BY schedule";
 
 /// A due time becomes at most one run.
 const PUT_FIRING: &str = "
@@ -43,6 +55,10 @@ const GET_FIRING: &str = "
 const NEWEST_FIRING: &str = "
     SELECT workflow, schedule, first_due, last_due, count, outcome, run, at FROM firings
     WHERE shard = ?1 AND workflow = ?2 AND schedule = ?3 ORDER BY first_due DESC LIMIT 1";
+const LIST_FIRINGS: &str = "
+    SELECT workflow, schedule, first_due, last_due, count, outcome, run, at FROM firings
+    WHERE shard = ?1 AND workflow = ?2 AND schedule = ?3 AND first_due <= ?4
+    ORDER BY first_due DESC";
 
 pub(crate) fn put_workflow(
     connection: &Connection,
@@ -60,15 +76,34 @@ pub(crate) fn workflows(
     connection: &Connection,
     shard: ShardId,
 ) -> rusqlite::Result<Vec<Result<WorkflowRow, Malformed>>> {
-    collect(connection, WORKFLOWS, [shard.number()], |row| {
-        Ok(WorkflowRow {
-            name: row.name(0, "workflow")?,
-            version: row.small(1, "version")?,
-            pinned: Arc::new(shapes::pinned(row.text(2, "pinned versions")?)?),
-            enabled: row.flag(3, "enabled mark")?,
-            by: row.shared(4, "principal")?,
-            at: row.wall(5, "time")?,
-        })
+    collect(connection, WORKFLOWS, [shard.number()], take_workflow)
+}
+
+pub(crate) fn workflow(
+    connection: &Connection,
+    shard: ShardId,
+    name: &Name,
+) -> rusqlite::Result<Option<Result<WorkflowRow, Malformed>>> {
+    first(connection, GET_WORKFLOW, params![shard.number(), name.as_str()], take_workflow)
+}
+
+/// At most so many workflows of all shards after a name, by name.
+pub(crate) fn list_workflows(
+    connection: &Connection,
+    after: Option<&Name>,
+    most: usize,
+) -> rusqlite::Result<Vec<WorkflowRow>> {
+    understood(connection, LIST_WORKFLOWS, [after.map_or("", Name::as_str)], most, take_workflow)
+}
+
+fn take_workflow(row: &Fields<'_>) -> Result<WorkflowRow, Malformed> {
+    Ok(WorkflowRow {
+        name: row.name(0, "workflow")?,
+        version: row.small(1, "version")?,
+        pinned: Arc::new(shapes::pinned(row.text(2, "pinned versions")?)?),
+        enabled: row.flag(3, "enabled mark")?,
+        by: row.shared(4, "principal")?,
+        at: row.wall(5, "time")?,
     })
 }
 
@@ -108,6 +143,23 @@ pub(crate) fn schedules(
     workflow: &Name,
 ) -> rusqlite::Result<Vec<Result<ScheduleRow, Malformed>>> {
     collect(connection, SCHEDULES, params![shard.number(), workflow.as_str()], take_schedule)
+}
+
+/// At most so many schedules of all workflows, or of one, after one of them, by workflow and schedule.
+pub(crate) fn list_schedules(
+    connection: &Connection,
+    workflow: Option<&Name>,
+    after: Option<(&Name, &str)>,
+    most: usize,
+) -> rusqlite::Result<Vec<ScheduleRow>> {
+    let (name, schedule) = after.map_or(("", ""), |(name, schedule)| (name.as_str(), schedule));
+    match workflow {
+        Some(workflow) => {
+            let asked = [name, schedule, workflow.as_str()];
+            understood(connection, LIST_SCHEDULES_OF_WORKFLOW, asked, most, take_schedule)
+        }
+        None => understood(connection, LIST_SCHEDULES, [name, schedule], most, take_schedule),
+    }
 }
 
 fn take_schedule(row: &Fields<'_>) -> Result<ScheduleRow, Malformed> {
@@ -158,6 +210,20 @@ pub(crate) fn newest_firing(
 ) -> rusqlite::Result<Option<Result<FiringRow, Malformed>>> {
     let key = params![shard.number(), of.workflow.as_str(), &*of.schedule];
     first(connection, NEWEST_FIRING, key, take_firing)
+}
+
+/// At most so many rows of a schedule's ledger before a due time, newest first.
+pub(crate) fn list_firings(
+    connection: &Connection,
+    shard: ShardId,
+    (workflow, schedule): (&Name, &str),
+    before: Option<Wall>,
+    most: usize,
+) -> rusqlite::Result<Vec<FiringRow>> {
+    let newest = before.map_or(Some(i64::MAX), |before| before.0.checked_sub(1));
+    let Some(newest) = newest else { return Ok(Vec::new()) };
+    let asked = params![shard.number(), workflow.as_str(), schedule, newest];
+    understood(connection, LIST_FIRINGS, asked, most, take_firing)
 }
 
 fn take_firing(row: &Fields<'_>) -> Result<FiringRow, Malformed> {

@@ -18,7 +18,7 @@ const APPLICATION_ID: i32 = 0x574e_444c;
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Statements that a connection keeps prepared: more than there are in this folder.
-const PREPARED: usize = 128;
+const PREPARED: usize = 160;
 
 /// Durable when it is answered; the log is folded into the file every 4,000 pages (16 MiB), so that it stays
 /// small and rarely holds up a commit; temporary tables never reach the disk. 16 MiB of pages are kept in memory.

@@ -17,6 +17,7 @@ pub(crate) mod pools;
 pub(crate) mod removal;
 pub(crate) mod runs;
 pub(crate) mod shards;
+pub(crate) mod tails;
 pub(crate) mod versions;
 
 use std::sync::Arc;
@@ -67,6 +68,26 @@ fn collect<T>(
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         found.push(take(&Fields { row }));
+    }
+    Ok(found)
+}
+
+/// At most so many of the rows that can be understood. One that cannot be hides no other, and whoever gets fewer
+/// than asked for has seen the last.
+fn understood<T>(
+    connection: &Connection,
+    statement: &str,
+    params: impl Params,
+    most: usize,
+    take: impl Fn(&Fields<'_>) -> Result<T, Malformed>,
+) -> rusqlite::Result<Vec<T>> {
+    let mut statement = connection.prepare_cached(statement)?;
+    let mut rows = statement.query(params)?;
+    let mut found = Vec::new();
+    while found.len() < most
+        && let Some(row) = rows.next()?
+    {
+        found.extend(take(&Fields { row }));
     }
     Ok(found)
 }

@@ -4,13 +4,17 @@ use rusqlite::{Connection, params};
 use windlass_core::shard::pools::Ask;
 use windlass_model::{Epoch, JobId, Name, ShardId};
 use windlass_store::encoding::{Malformed, signed, unsigned};
+use windlass_store::reads::FoundPool;
 
-use super::{collect, execute, run_key};
+use super::{collect, execute, run_key, understood};
 
 const PUT_POOL: &str = "
     INSERT INTO pools (shard, name, at_once) VALUES (?1, ?2, ?3)
     ON CONFLICT (shard, name) DO UPDATE SET at_once = excluded.at_once";
 const POOLS: &str = "SELECT name, at_once FROM pools WHERE shard = ?1 ORDER BY name";
+const LIST_POOLS: &str = "
+    SELECT name, at_once, (SELECT count(*) FROM permits WHERE permits.shard = pools.shard AND pool = name)
+    FROM pools WHERE name > ?1 ORDER BY name";
 const PUT_PERMIT: &str = "
     INSERT INTO permits (shard, pool, run, job, epoch, counter) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
     ON CONFLICT (shard, pool, run, job) DO UPDATE SET epoch = excluded.epoch, counter = excluded.counter";
@@ -33,6 +37,18 @@ pub(crate) fn pools(
     shard: ShardId,
 ) -> rusqlite::Result<Vec<Result<(Name, u32), Malformed>>> {
     collect(connection, POOLS, [shard.number()], |row| Ok((row.name(0, "pool")?, row.small(1, "limit")?)))
+}
+
+/// At most so many pools of all shards after a name, by name. There are few: no index is needed.
+pub(crate) fn list(
+    connection: &Connection,
+    after: Option<&Name>,
+    most: usize,
+) -> rusqlite::Result<Vec<FoundPool>> {
+    understood(connection, LIST_POOLS, [after.map_or("", Name::as_str)], most, |row| {
+        let (limit, held) = (row.small(1, "limit")?, row.small(2, "number of permits")?);
+        Ok(FoundPool { name: row.name(0, "pool")?, limit, held })
+    })
 }
 
 pub(crate) fn put_permit(

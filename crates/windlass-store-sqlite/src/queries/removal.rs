@@ -36,6 +36,9 @@ const REMOVE_JOBS: &str = "
 const REMOVE_ATTEMPTS: &str = "
     DELETE FROM attempts WHERE run = ?1 AND (job, number) IN
         (SELECT job, number FROM attempts WHERE run = ?1 LIMIT ?2)";
+const REMOVE_TAILS: &str = "
+    DELETE FROM tails WHERE run = ?1 AND (job, number) IN
+        (SELECT job, number FROM tails WHERE run = ?1 LIMIT ?2)";
 const FORGET_REMOVED: &str = "DELETE FROM removed_runs WHERE shard = ?1 AND run = ?2";
 
 pub(crate) fn old_runs(
@@ -72,14 +75,25 @@ pub(crate) fn removed(
     collect(connection, REMOVED, params![shard.number(), limit(rows)], |row| row.run(0, "run"))
 }
 
-/// Removes so many rows of a run that is gone; how many there were.
+/// A tail counts as so many rows: it may have 64 KiB, which are 16 pages that SQLite goes through to free them.
+const ROWS_OF_TAIL: usize = 16;
+
+/// Removes so many rows of a run that is gone; how many there were. Fewer means that none is left.
 pub(crate) fn remove_rows(connection: &Connection, run: RunId, rows: usize) -> rusqlite::Result<usize> {
-    let jobs = execute(connection, REMOVE_JOBS, params![run_key(run), limit(rows)])?;
-    let left = rows.saturating_sub(jobs);
+    let remove =
+        |statement: &str, most: usize| execute(connection, statement, params![run_key(run), limit(most)]);
+    let mut left = rows - remove(REMOVE_JOBS, rows)?;
     if left == 0 {
-        return Ok(jobs);
+        return Ok(rows);
     }
-    Ok(jobs + execute(connection, REMOVE_ATTEMPTS, params![run_key(run), limit(left)])?)
+    let most_tails = left.div_ceil(ROWS_OF_TAIL);
+    let tails = remove(REMOVE_TAILS, most_tails)?;
+    if tails == most_tails {
+        return Ok(rows);
+    }
+    left -= tails * ROWS_OF_TAIL;
+    left -= remove(REMOVE_ATTEMPTS, left)?;
+    Ok(rows - left)
 }
 
 /// The last row of a run is gone.

@@ -4,11 +4,12 @@ use std::fs;
 
 use windlass_core::attempt;
 use windlass_core::time::Wall;
+use windlass_model::AttemptNumber;
 use windlass_store::{Store, conformance};
 use windlass_store_sqlite::{BackupError, Options, RestoreError, SqliteStore, restore};
 
 use crate::wait::wait;
-use crate::work::{NOW, Owner, Place, chain, run_id};
+use crate::work::{NOW, Owner, Place, chain, run_id, tail};
 
 const LATER: Wall = Wall(NOW.0 + 3_600_000);
 
@@ -40,6 +41,7 @@ fn a_restored_store_is_another_one_above_every_epoch() {
     let store = place.open();
     let mut owner = Owner::join(&store, 1);
     owner.create(1, 2);
+    owner.commit(vec![tail(run_id(1), 0)]);
     store.backup(&place.path("backup.db")).unwrap();
     let before = owner.epoch;
     let restored = restore(&place.path("backup.db"), &place.path("new/windlass.db"), LATER).unwrap();
@@ -53,6 +55,8 @@ fn a_restored_store_is_another_one_above_every_epoch() {
     assert!(owner.epoch.0 > before.0 + (1 << 32), "{:?}", owner.epoch);
     let [run] = &owner.loaded.runs[..] else { panic!("{:?}", owner.loaded) };
     assert_eq!(run.row.id, run_id(1));
+    let printed = wait(new.tail(run.attempts[0].job, AttemptNumber::FIRST)).unwrap();
+    assert_eq!(printed.map(|text| text.len()), Some(64 << 10));
     for row in &run.attempts {
         assert_eq!(row.state, attempt::State::Ended(attempt::End::Lost));
         assert_eq!(row.finished_at, Some(LATER));

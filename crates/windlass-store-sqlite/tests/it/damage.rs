@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 use windlass_core::rows::{Change, WorkflowRow};
-use windlass_model::Name;
+use windlass_model::{AttemptNumber, JobId, JobNumber, Name};
 use windlass_store::Store;
 use windlass_store::commit::Outcome;
 use windlass_store::reads::Filter;
@@ -115,6 +115,34 @@ fn a_list_goes_on_past_what_cannot_be_read() {
     assert_eq!(rest.runs.iter().map(|row| row.id).collect::<Vec<_>>(), [run_id(1)]);
     let said = chain(&wait(store.run(run_id(2))).unwrap_err());
     assert!(said.contains("its parameters cannot be read"), "{said}");
+}
+
+#[test]
+fn short_lists_are_whole_although_something_cannot_be_read() {
+    let (_place, store) = damaged(
+        "INSERT INTO workflows SELECT shard, 'a', -1, pinned, enabled, by, at FROM workflows;
+        INSERT INTO pools VALUES (1, 'a', -1), (0, 'b', 2);
+        INSERT INTO schedules VALUES (0, 'a', 'x', 0, 0, 0), (0, 'nightly', 'x', 0, 0, 0);
+        PRAGMA ignore_check_constraints = ON;
+        UPDATE schedules SET paused = 7 WHERE workflow = 'a';",
+    );
+    let names = |rows: Vec<WorkflowRow>| rows.iter().map(|row| row.name.to_string()).collect::<Vec<_>>();
+    assert_eq!(names(wait(store.workflows(None, 1)).unwrap()), ["nightly"]);
+    assert_eq!(wait(store.pools(None, 1)).unwrap()[0].name.as_str(), "b");
+    assert_eq!(wait(store.schedules(None, None, 1)).unwrap()[0].workflow.as_str(), "nightly");
+}
+
+#[test]
+fn a_tail_that_cannot_be_read_harms_nothing_but_itself() {
+    let job = |number| JobId { run: run_id(number), number: JobNumber(0) };
+    let (first, second) = (run_id(1).to_u64(), run_id(2).to_u64());
+    let (_place, store) = damaged(&format!(
+        "INSERT INTO tails VALUES ({first}, 0, 1, 'whole'), ({second}, 0, 1, CAST(X'61FF' AS TEXT))"
+    ));
+    assert_eq!(Owner::join(&store, 2).loaded.runs.len(), 3);
+    assert_eq!(wait(store.tail(job(1), AttemptNumber(1))).unwrap().as_deref(), Some("whole"));
+    let said = chain(&wait(store.tail(job(2), AttemptNumber(1))).unwrap_err());
+    assert!(said.contains("its tail cannot be read"), "{said}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use windlass_core::rows::{
     AttemptRow, BackfillId, BackfillRow, BackfillState, Change, Completion, Errand, Firing, FiringRow,
     GangRow, GangStage, InboxRow, JobRow, Key, KeyRow, ListenerRow, OutboxId, OutboxRow, RunRow, ScheduleRow,
-    SkipCause, Stamp, Trigger, WorkflowRow,
+    SkipCause, Stamp, TailRow, Trigger, WorkflowRow,
 };
 use windlass_core::shard::pools::Ask;
 use windlass_core::time::Wall;
@@ -30,6 +30,8 @@ use crate::wait::wait;
 use crate::work::{NOW, Place, SHARD, attempt_row, run_id, run_row};
 
 const OWNER: OwnerId = OwnerId(9);
+
+const SCHEDULE: &str = "0 3 * * *";
 
 /// Above the numbers of all runs.
 const RUNS: i64 = 8;
@@ -57,6 +59,8 @@ enum Do {
     Attempt(i64, u32, u32, u32, usize),
     /// Many attempts that are assigned one after the other, with this fence.
     Attempts(i64, u32, u32),
+    /// What an attempt printed.
+    Tail(i64, u32, u32),
     Job(i64, u32),
     Key(i64, u8),
     LastRun(i64),
@@ -100,6 +104,7 @@ fn any_do() -> impl Strategy<Value = Do> {
         6 => (run(), 0..3u32, 1..3u32, 1..4u32, 0..ATTEMPT_STATES.len())
             .prop_map(|(run, job, number, fence, state)| Do::Attempt(run, job, number, fence, state)),
         3 => (run(), 0..20u32, 1..4u32).prop_map(|(run, count, fence)| Do::Attempts(run, count, fence)),
+        2 => (run(), 0..2u32, 1..3u32).prop_map(|(run, job, number)| Do::Tail(run, job, number)),
         2 => (run(), 0..3u32).prop_map(|(run, job)| Do::Job(run, job)),
         2 => (run(), 0..3u8).prop_map(|(run, key)| Do::Key(run, key)),
         1 => run().prop_map(Do::LastRun),
@@ -164,7 +169,7 @@ impl Do {
             created_at: Wall(NOW.0 + run),
             ..run_row(run_id(run))
         };
-        let schedule = "0 3 * * *";
+        let schedule = SCHEDULE;
         let stamp = |epoch, counter| Stamp { epoch: Epoch(epoch), counter };
         let listener = |number: u8| name(&format!("listener-{number}"));
         let told = |epoch, counter| OutboxId { shard: SHARD, stamp: stamp(epoch, counter) };
@@ -182,12 +187,20 @@ impl Do {
                 number: AttemptNumber(number),
                 fence: Fence(fence),
                 state: ATTEMPT_STATES[state],
+                started_at: (state > 1).then(|| at(run)),
+                exit_code: (state == 3).then_some(-(number as i32)),
+                signal: (state == 4).then_some(9),
                 ..attempt_row(run_id(run), of)
             }),
             Do::Attempts(run, count, fence) => {
                 let attempt = |of| AttemptRow { fence: Fence(fence), ..attempt_row(run_id(run), of) };
                 return (0..count).map(|of| Change::Attempt(attempt(of))).collect();
             }
+            Do::Tail(run, of, number) => Change::Tail(TailRow {
+                job: job(run, of),
+                number: AttemptNumber(number),
+                text: format!("{run} {of} {number}").into(),
+            }),
             Do::Job(run, number) => Change::Job(JobRow::new(job(run, number), job::State::Held, "", NOW)),
             Do::Key(run, key) => Change::Key(KeyRow {
                 key: Key { principal: "me".into(), key: key.to_string().into() },
@@ -358,12 +371,22 @@ impl<S: Store> Side<S> {
             all += &format!("{:?}", wait(self.store.jobs(run, None, 9)).unwrap());
             all += &format!("{:?}", wait(self.store.attempts(run, None, 99)).unwrap());
             all += &format!("{:?}", wait(self.store.backfill(BackfillId(run))).unwrap());
+            for place in 0..4 {
+                let (job, number) =
+                    (JobId { run, number: JobNumber(place / 2) }, AttemptNumber(place % 2 + 1));
+                all += &format!("{:?}", wait(self.store.tail(job, number)).unwrap());
+            }
         }
         let nightly = Name::new("nightly").unwrap();
         for time in [0, 1, 2] {
             all += &format!("{:?}", wait(self.store.newest_run(SHARD, &nightly, at(time))).unwrap());
             all += &format!("{:?}", wait(self.store.succeeded(SHARD, &nightly, at(time), at(1))).unwrap());
         }
+        all += &format!("{:?}", wait(self.store.workflow(&nightly)).unwrap());
+        all += &format!("{:?}", wait(self.store.workflows(None, 9)).unwrap());
+        all += &format!("{:?}", wait(self.store.schedules(Some(&nightly), None, 9)).unwrap());
+        all += &format!("{:?}", wait(self.store.firings(&nightly, SCHEDULE, Some(at(2)), 1)).unwrap());
+        all += &format!("{:?}", wait(self.store.pools(None, 9)).unwrap());
         let below = Some(BackfillId(run_id(3)));
         all += &format!("{:?}", wait(self.store.backfills(None, below, 9)).unwrap());
         all += &format!("{:?}", wait(self.store.backfills(Some(&nightly), None, 1)).unwrap());

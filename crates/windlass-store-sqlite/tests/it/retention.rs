@@ -1,11 +1,12 @@
 //! A run with many rows disappears at once, and its rows go in steps.
 
 use windlass_core::time::Wall;
+use windlass_model::{AttemptNumber, JobId, JobNumber};
 use windlass_store::Store;
 use windlass_store::retention::Retention;
 
 use crate::wait::wait;
-use crate::work::{Owner, Place, SHARD};
+use crate::work::{Owner, Place, SHARD, tail};
 
 #[test]
 fn a_large_run_is_gone_at_once_and_its_rows_in_steps() {
@@ -31,4 +32,31 @@ fn a_large_run_is_gone_at_once_and_its_rows_in_steps() {
     let file = rusqlite::Connection::open(place.file()).unwrap();
     let count = |table: &str| file.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0));
     assert_eq!((count("attempts"), count("removed_runs")), (Ok(0), Ok(0)));
+}
+
+#[test]
+fn what_attempts_printed_goes_in_smaller_steps_than_they_do() {
+    let place = Place::new();
+    let store = place.open();
+    let mut owner = Owner::join(&store, 1);
+    let run = owner.create(1, 10);
+    owner.commit((0..150).map(|job| tail(run, job)).collect());
+    owner.end(run);
+    let everything =
+        Retention { ended_before: Some(Wall(i64::MAX)), keep: None, keys_before: Wall(0), rows: 10 };
+    let tails_left = || {
+        let file = rusqlite::Connection::open(place.file()).unwrap();
+        file.query_row("SELECT count(*) FROM tails", [], |row| row.get::<_, u32>(0)).unwrap()
+    };
+    let swept = wait(store.retain(SHARD, owner.epoch, everything)).unwrap();
+    assert_eq!((swept.runs, swept.more), (1, true));
+    assert!((1..150).contains(&tails_left()), "{} are left", tails_left());
+    let job = JobId { run, number: JobNumber(149) };
+    assert_eq!(wait(store.tail(job, AttemptNumber::FIRST)).unwrap(), None, "nobody sees them");
+    let mut steps = 1;
+    while wait(store.retain(SHARD, owner.epoch, everything)).unwrap().more {
+        steps += 1;
+        assert!(steps < 20, "it does not come to an end");
+    }
+    assert_eq!(tails_left(), 0);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use windlass_core::rows::{AttemptRow, Change, RunRow, Selection, Trigger};
+use windlass_core::rows::{AttemptRow, Change, RunRow, Selection, TailRow, Trigger};
 use windlass_core::time::Wall;
 use windlass_core::{attempt, run};
 use windlass_model::id::ID_EPOCH_UNIX_MS;
@@ -149,6 +149,12 @@ pub fn run_row(id: RunId) -> RunRow {
     }
 }
 
+/// What an attempt printed: as much as is kept.
+pub fn tail(run: RunId, job: u32) -> Change {
+    let job = JobId { run, number: JobNumber(job) };
+    Change::Tail(TailRow { job, number: AttemptNumber::FIRST, text: "x".repeat(64 << 10).into() })
+}
+
 pub fn attempt_row(run: RunId, job: u32) -> AttemptRow {
     AttemptRow {
         job: JobId { run, number: JobNumber(job) },
@@ -159,7 +165,10 @@ pub fn attempt_row(run: RunId, job: u32) -> AttemptRow {
         state: attempt::State::Assigned,
         reason: "".into(),
         assigned_at: NOW,
+        started_at: None,
         finished_at: None,
+        exit_code: None,
+        signal: None,
         outputs: None,
         permit: None,
         for_gang: false,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use windlass_core::rows::{AttemptRow, Change, JobRow, Key, KeyRow, RunRow, Selection, Trigger};
+use windlass_core::rows::{AttemptRow, Change, JobRow, Key, KeyRow, RunRow, Selection, TailRow, Trigger};
 use windlass_core::time::Wall;
 use windlass_core::{attempt, job, run};
 use windlass_model::id::ID_EPOCH_UNIX_MS;
@@ -86,9 +86,22 @@ pub(super) fn attempt_row(job: JobId, number: u32, fence: u32) -> AttemptRow {
         state: attempt::State::Assigned,
         reason: "".into(),
         assigned_at: NOON,
+        started_at: None,
         finished_at: None,
+        exit_code: None,
+        signal: None,
         outputs: None,
     }
+}
+
+/// What an attempt printed.
+pub(super) fn tail(job: JobId, number: u32, text: &str) -> Change {
+    Change::Tail(TailRow { job, number: AttemptNumber(number), text: text.into() })
+}
+
+/// What is stored of that.
+pub(super) async fn stored_tail(store: &impl Store, job: JobId, number: u32) -> Option<Arc<str>> {
+    store.tail(job, AttemptNumber(number)).await.expect("a read")
 }
 
 pub(super) fn ended(row: AttemptRow, end: attempt::End) -> AttemptRow {

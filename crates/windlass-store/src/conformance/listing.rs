@@ -7,7 +7,7 @@ use windlass_core::run;
 use windlass_core::time::Wall;
 use windlass_model::{RunId, RunState};
 
-use super::fixtures::{ALICE, create, id, job_id, name, over, own, run_row};
+use super::fixtures::{ALICE, create, id, job_id, name, over, own, run_row, stored_tail};
 use super::samples::RUN_STATES;
 use crate::contract::Store;
 use crate::reads::{Cursor, Filter};
@@ -92,5 +92,6 @@ pub(super) async fn an_unknown_run_is_nothing(store: &impl Store) {
     assert_eq!(store.run(id(1, 1)).await.expect("a read"), None);
     assert_eq!(store.jobs(id(1, 1), None, 9).await.expect("a read"), []);
     assert_eq!(store.attempts(id(1, 1), None, 9).await.expect("a read"), []);
+    assert_eq!(stored_tail(store, job_id(id(1, 1), 0), 1).await, None);
     assert_eq!(store.runs(&Filter::default(), None, 9).await.expect("a read"), crate::reads::Page::default());
 }

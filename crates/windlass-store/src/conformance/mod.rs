@@ -125,6 +125,7 @@ macro_rules! each_case {
             }
             globals {
                 global_rows_come_with_the_renew,
+                global_rows_are_read_without_a_lease,
                 a_global_row_changes_from_the_revision_seen,
                 of_concurrent_changes_exactly_one_wins,
                 what_masters_have_acted_on_is_in_their_leases,
@@ -134,6 +135,8 @@ macro_rules! each_case {
                 every_state_comes_back,
                 jobs_come_back_as_they_were,
                 attempts_come_back_as_they_were,
+                tails_come_back_as_they_were,
+                a_later_attempt_of_the_same_number_has_its_own_tail,
                 values_come_back_as_they_were,
                 the_largest_values_fit,
                 origins_come_back_as_they_were,
@@ -170,6 +173,11 @@ macro_rules! each_case {
                 the_cursor_of_a_schedule_does_not_go_back,
                 a_due_time_has_one_run,
                 pools_come_back_with_their_permits,
+                workflows_of_all_shards_are_listed_by_name,
+                a_workflow_is_read_from_its_home,
+                schedules_are_listed_by_workflow_and_identity,
+                the_ledger_of_a_schedule_is_read_newest_first,
+                pools_are_listed_with_the_number_of_their_permits,
             }
             between {
                 listeners_come_back_until_they_are_gone,

@@ -10,7 +10,7 @@ use windlass_workflow::expr::Value;
 
 use super::fixtures::{
     ALICE, Owner, attempt_row, change, create, ended, id, inline, job_id, job_row, key_row, name, own,
-    run_row, shard,
+    run_row, shard, stored_tail, tail,
 };
 use crate::commit::{Batch, Origin, Outcome};
 use crate::content::Reject;
@@ -57,6 +57,7 @@ pub(super) async fn a_nul_is_found(store: &impl Store) {
         Change::Job(JobRow { outputs: outputs("\0", Value::Null), ..job }),
         Change::Attempt(AttemptRow { reason: Arc::clone(&nul), ..attempt.clone() }),
         Change::Attempt(AttemptRow { outputs: outputs("o", deep), ..attempt }),
+        tail(job_id(run, 0), 1, &nul),
         Change::Key(KeyRow { key: Key { principal: "me".into(), key: nul }, ..key_row("x", run) }),
     ];
     for bad in bad {
@@ -80,6 +81,7 @@ pub(super) async fn what_is_too_large_is_found(store: &impl Store) {
             outputs: outputs("o", Value::Text(text(limits.values))),
             ..job_row(job_id(run, 0))
         }),
+        tail(job_id(run, 0), 1, &text(limits.tail)),
         Change::Key(KeyRow {
             key: Key { principal: "me".into(), key: text(limits.key) },
             ..key_row("x", run)
@@ -108,6 +110,7 @@ pub(super) async fn a_change_of_another_shard_is_found(store: &impl Store) {
         change(run_row(other)),
         change(RunRow { trigger: Trigger::Parent(job_id(other, 0)), ..run_row(run) }),
         Change::Attempt(attempt_row(job_id(other, 0), 1, 1)),
+        tail(job_id(other, 0), 1, "x"),
         Change::Job(job_row(job_id(other, 0))),
         Change::Key(key_row("x", other)),
         Change::LastRun(other),
@@ -134,6 +137,7 @@ pub(super) async fn states_of_memory_are_refused(store: &impl Store) {
     let stopping = attempt::State::Stopping { why: attempt::StopReason::Stop, started: true };
     let current = job::Attempt {
         assigned_at: super::fixtures::NOON,
+        started_at: None,
         since: Mono(0),
         fence: row.fence,
         number: row.number,
@@ -158,6 +162,7 @@ pub(super) async fn a_row_without_its_run_is_found(store: &impl Store) {
     let never = id(1, 0);
     let bad = [
         Change::Attempt(attempt_row(job_id(never, 0), 1, 1)),
+        tail(job_id(never, 0), 1, "x"),
         Change::Job(job_row(job_id(never, 0))),
         Change::Key(key_row("x", never)),
     ];
@@ -304,14 +309,18 @@ pub(super) async fn a_poisoned_shard_voids_the_others_too(store: &impl Store) {
 pub(super) async fn rows_changed_twice_are_taken_back_to_the_start(store: &impl Store) {
     let (mut alice, run) = with_run(store).await;
     let job = job_id(run, 0);
+    alice.commit(vec![tail(job, 1, "as it was")]).await;
     let mut changes = vec![Change::LastRun(id(1, 5)), Change::LastRun(id(1, 6))];
     for reason in ["first", "second"] {
         changes.push(change(RunRow { reason: reason.into(), ..run_row(run) }));
         changes.push(Change::Job(JobRow { reason: reason.into(), ..job_row(job) }));
         changes.push(Change::Attempt(AttemptRow { reason: reason.into(), ..attempt_row(job, 1, 2) }));
         changes.push(Change::Job(JobRow { reason: reason.into(), ..job_row(job_id(run, 7)) }));
+        changes.extend([tail(job, 1, reason), tail(job, 2, reason)]);
     }
     changes.push(Change::LastRun(run));
     let rejected = alice.rejected(changes).await;
-    assert_eq!((rejected.index, rejected.why), (10, Reject::LastRunWentBack { stored: id(1, 6) }));
+    assert_eq!((rejected.index, rejected.why), (14, Reject::LastRunWentBack { stored: id(1, 6) }));
+    assert_eq!(stored_tail(store, job, 1).await.as_deref(), Some("as it was"));
+    assert_eq!(stored_tail(store, job, 2).await, None);
 }

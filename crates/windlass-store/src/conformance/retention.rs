@@ -6,7 +6,7 @@ use windlass_model::{Epoch, RunId};
 
 use super::fixtures::{
     ALICE, Owner, attempt_row, change, create, id, job_id, job_row, key, key_row, name, over, own, run_row,
-    shard,
+    shard, stored_tail, tail,
 };
 use crate::content::Reject;
 use crate::contract::Store;
@@ -19,7 +19,7 @@ fn before(number: i64) -> Retention {
     Retention { ended_before: Some(moment), keep: None, keys_before: moment, rows: 1_000 }
 }
 
-/// Ended runs, each with a job, an attempt and a key.
+/// Ended runs, each with a job, an attempt, what that printed, and a key.
 async fn with_runs<S: Store>(store: &S, count: i64) -> Owner<'_, S> {
     let mut alice = own(store, ALICE, 1).await;
     for n in 1..=count {
@@ -33,6 +33,7 @@ fn with_rows(row: RunRow) -> Vec<Change> {
     let mut changes = create(row);
     changes.push(Change::Job(job_row(job_id(run, 0))));
     changes.push(Change::Attempt(attempt_row(job_id(run, 1), 1, 1)));
+    changes.push(tail(job_id(run, 1), 1, "the end"));
     changes.push(Change::Key(key_row(&run.to_string(), run)));
     changes
 }
@@ -56,6 +57,7 @@ pub(super) async fn old_runs_go_with_all_that_is_theirs(store: &impl Store) {
         assert_eq!(store.run(run).await.expect("a read").is_some(), n > 2);
         assert_eq!(store.jobs(run, None, 9).await.expect("a read").len(), rows);
         assert_eq!(store.attempts(run, None, 9).await.expect("a read").len(), rows);
+        assert_eq!(stored_tail(store, job_id(run, 1), 1).await.is_some(), n > 2);
         let found = store.key(shard(1), &key(&run.to_string())).await.expect("a read");
         assert_eq!(found.is_some(), n > 2);
     }

@@ -15,7 +15,7 @@ use windlass_workflow::expr::Value;
 
 use super::fixtures::{
     ALICE, NOON, Owner, attempt_row, change, create, ended, id, inline, job_id, job_row, key, key_row, name,
-    over, own, run_row, shard,
+    over, own, run_row, shard, stored_tail, tail,
 };
 use super::samples::{ATTEMPT_STATES, JOB_STATES, RUN_STATES, TEXTS, same, values};
 use super::versions::stored_version;
@@ -135,7 +135,10 @@ pub(super) async fn attempts_come_back_as_they_were(store: &impl Store) {
         incarnation: Incarnation(1 << 63),
         fence: Fence(u32::MAX),
         assigned_at: Wall(-1),
+        started_at: Some(Wall(i64::MIN)),
         finished_at: Some(Wall(i64::MAX)),
+        exit_code: Some(i32::MIN),
+        signal: Some(i32::MAX),
         outputs: Some(values()),
         for_gang: true,
         ..attempt_row(job_id(run, u32::MAX), u32::MAX, 1)
@@ -144,6 +147,43 @@ pub(super) async fn attempts_come_back_as_they_were(store: &impl Store) {
     alice.commit(rows.iter().rev().cloned().map(Change::Attempt).collect()).await;
     assert_eq!(only_run(&mut alice).await.attempts, rows);
     assert_eq!(store.attempts(run, None, 100).await.expect("a read"), rows);
+}
+
+pub(super) async fn tails_come_back_as_they_were(store: &impl Store) {
+    let mut alice = own(store, ALICE, 1).await;
+    let run = id(1, 1);
+    let largest = "☃".repeat(store.limits().tail / "☃".len());
+    let texts: Vec<_> = TEXTS.iter().copied().chain([&*largest]).collect();
+    let job = |n: usize| job_id(run, u32::MAX - n as u32);
+    alice.commit(create(run_row(run))).await;
+    alice.commit(texts.iter().enumerate().map(|(n, text)| tail(job(n), u32::MAX, text)).collect()).await;
+    for (n, text) in texts.iter().enumerate() {
+        assert_eq!(stored_tail(store, job(n), u32::MAX).await.as_deref(), Some(*text));
+    }
+    assert_eq!(stored_tail(store, job(0), 1).await, None, "another attempt");
+    assert_eq!(stored_tail(store, job_id(run, 0), u32::MAX).await, None, "another job");
+    assert_eq!(stored_tail(store, job_id(id(1, 2), u32::MAX), u32::MAX).await, None, "another run");
+    // It is nobody's but who asks for it.
+    assert!(only_run(&mut alice).await.attempts.is_empty());
+    alice.commit(vec![change(over(run_row(run)))]).await;
+    assert_eq!(
+        stored_tail(store, job(0), u32::MAX).await.as_deref(),
+        Some(texts[0]),
+        "also of one that is over"
+    );
+}
+
+pub(super) async fn a_later_attempt_of_the_same_number_has_its_own_tail(store: &impl Store) {
+    let mut alice = own(store, ALICE, 1).await;
+    let run = id(1, 1);
+    let job = job_id(run, 0);
+    alice.commit(create(run_row(run))).await;
+    let returned = ended(attempt_row(job, 1, 1), windlass_core::attempt::End::Returned);
+    alice.commit(vec![Change::Attempt(returned), tail(job, 1, "first"), tail(job, 2, "other")]).await;
+    let done = ended(attempt_row(job, 1, 2), windlass_core::attempt::End::Success);
+    alice.commit(vec![Change::Attempt(done), tail(job, 1, "second"), tail(job, 1, "third")]).await;
+    assert_eq!(stored_tail(store, job, 1).await.as_deref(), Some("third"));
+    assert_eq!(stored_tail(store, job, 2).await.as_deref(), Some("other"));
 }
 
 pub(super) async fn values_come_back_as_they_were(store: &impl Store) {
@@ -289,6 +329,7 @@ pub(super) async fn rows_may_come_before_their_run(store: &impl Store) {
         Change::Key(key_row("k", run)),
         Change::Job(job_row(job_id(run, 0))),
         Change::Attempt(attempt_row(job_id(run, 1), 1, 1)),
+        tail(job_id(run, 1), 1, "early"),
         Change::LastRun(child),
         change(of_run),
         change(run_row(run)),

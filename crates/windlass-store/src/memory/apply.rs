@@ -5,7 +5,7 @@ use std::sync::Arc;
 use windlass_core::attempt;
 use windlass_core::rows::{
     AttemptRow, BackfillId, BackfillRow, Change, Firing, FiringRow, InboxRow, JobRow, Key, KeyRow,
-    ListenerRow, OutboxId, OutboxRow, RunRow, ScheduleRow, Trigger, WorkflowRow,
+    ListenerRow, OutboxId, OutboxRow, RunRow, ScheduleRow, TailRow, Trigger, WorkflowRow,
 };
 use windlass_core::shard::pools::Ask;
 use windlass_core::time::Wall;
@@ -23,6 +23,7 @@ pub(super) enum Undo {
     Origin(RunId, Option<Arc<Origin>>),
     Job(JobId, Option<JobRow>),
     Attempt((JobId, AttemptNumber), Option<AttemptRow>),
+    Tail((JobId, AttemptNumber), Option<Arc<str>>),
     Key((ShardId, Key), Option<KeyRow>),
     Workflow((ShardId, Name), Option<WorkflowRow>),
     Schedule(ScheduleKey, Option<ScheduleRow>),
@@ -46,6 +47,13 @@ impl Model {
         match change {
             Change::Run(row) => self.apply_run(batch, last_before, row, undo),
             Change::Attempt(row) => self.apply_attempt(batch, row, undo),
+            Change::Tail(TailRow { job, number, text }) => {
+                self.known(batch, job.run)?;
+                let key = (*job, *number);
+                let before = self.tables.tails.insert(key, Arc::clone(text));
+                undo.push(Undo::Tail(key, before));
+                Ok(())
+            }
             Change::Job(row) => {
                 self.known(batch, row.job.run)?;
                 let before = self.tables.jobs.insert(row.job, row.clone());
@@ -287,6 +295,7 @@ impl Model {
                 Undo::Origin(id, row) => drop(set(&mut self.tables.origins, id, row)),
                 Undo::Job(id, row) => drop(set(&mut self.tables.jobs, id, row)),
                 Undo::Attempt(key, row) => drop(set(&mut self.tables.attempts, key, row)),
+                Undo::Tail(key, text) => drop(set(&mut self.tables.tails, key, text)),
                 Undo::Key(place, row) => drop(self.tables.set_key(place, row)),
                 Undo::Workflow(key, row) => drop(set(&mut self.tables.workflows, key, row)),
                 Undo::Schedule(key, row) => drop(set(&mut self.tables.schedules, key, row)),

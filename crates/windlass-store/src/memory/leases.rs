@@ -75,7 +75,12 @@ impl Model {
         Ok(())
     }
 
-    /// A global row. For tests and simulations.
+    /// See [`Store::globals`](crate::Store::globals).
+    pub fn globals(&self) -> Vec<GlobalRow> {
+        self.globals.values().filter(|row| row.value.is_some()).cloned().collect()
+    }
+
+    /// See [`Store::global`](crate::Store::global).
     pub fn global(&self, key: &GlobalKey) -> Option<&GlobalRow> {
         self.globals.get(key)
     }

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use windlass_core::rows::{AttemptRow, BackfillId, BackfillRow, JobRow, Key, KeyRow, RunRow};
+use windlass_core::rows::{
+    AttemptRow, BackfillId, BackfillRow, FiringRow, JobRow, Key, KeyRow, RunRow, ScheduleRow, WorkflowRow,
+};
 use windlass_core::run;
 use windlass_core::time::Wall;
 use windlass_model::{AttemptNumber, JobId, JobNumber, Name, RunId, ShardId};
 
 use super::{Model, tables};
 use crate::content::{self, Limits};
-use crate::reads::{Cursor, Filter, FoundRun, Page};
+use crate::reads::{Cursor, Filter, FoundPool, FoundRun, Page};
 use crate::versions::{NewVersion, PutVersionError, VersionRow};
 
 impl Model {
@@ -104,9 +106,78 @@ impl Model {
         self.tables.attempts.range((from, to)).take(limit).map(|(_, row)| row.clone()).collect()
     }
 
+    /// See [`Store::tail`](crate::Store::tail).
+    pub fn tail(&self, job: JobId, number: AttemptNumber) -> Option<Arc<str>> {
+        self.tables.tails.get(&(job, number)).cloned()
+    }
+
     /// See [`Store::key`](crate::Store::key).
     pub fn key(&self, shard: ShardId, key: &Key) -> Option<KeyRow> {
         self.tables.keys.get(&(shard, key.clone())).cloned()
+    }
+
+    /// See [`Store::workflow`](crate::Store::workflow).
+    pub fn workflow(&self, name: &Name) -> Option<WorkflowRow> {
+        self.tables.workflows.get(&(self.home_of(name), name.clone())).cloned()
+    }
+
+    /// See [`Store::workflows`](crate::Store::workflows).
+    pub fn workflows(&self, after: Option<&Name>, limit: usize) -> Vec<WorkflowRow> {
+        let rows = self.tables.workflows.values();
+        let mut wanted: Vec<_> = rows.filter(|row| after.is_none_or(|after| row.name > *after)).collect();
+        wanted.sort_by_key(|row| &row.name);
+        wanted.into_iter().take(limit).cloned().collect()
+    }
+
+    /// See [`Store::schedules`](crate::Store::schedules).
+    pub fn schedules(
+        &self,
+        workflow: Option<&Name>,
+        after: Option<(&Name, &str)>,
+        limit: usize,
+    ) -> Vec<ScheduleRow> {
+        let wanted = |row: &&ScheduleRow| {
+            workflow.is_none_or(|workflow| row.workflow == *workflow)
+                && after.is_none_or(|after| (&row.workflow, &*row.schedule) > after)
+        };
+        let mut wanted: Vec<_> = self.tables.schedules.values().filter(wanted).collect();
+        wanted.sort_by_key(|row| (&row.workflow, &row.schedule));
+        wanted.into_iter().take(limit).cloned().collect()
+    }
+
+    /// See [`Store::firings`](crate::Store::firings).
+    pub fn firings(
+        &self,
+        workflow: &Name,
+        schedule: &str,
+        before: Option<Wall>,
+        limit: usize,
+    ) -> Vec<FiringRow> {
+        let key = (self.home_of(workflow), workflow.clone(), Arc::from(schedule));
+        let to = match before {
+            Some(before) => Bound::Excluded((key.clone(), before)),
+            None => Bound::Included((key.clone(), Wall(i64::MAX))),
+        };
+        let rows = self.tables.firings.range((Bound::Included((key, Wall(i64::MIN))), to));
+        rows.rev().take(limit).map(|(_, row)| row.clone()).collect()
+    }
+
+    /// See [`Store::pools`](crate::Store::pools).
+    pub fn pools(&self, after: Option<&Name>, limit: usize) -> Vec<FoundPool> {
+        let rows = self.tables.pools.iter();
+        let mut wanted: Vec<_> =
+            rows.filter(|((_, name), _)| after.is_none_or(|after| name > after)).collect();
+        wanted.sort_by_key(|((_, name), _)| name);
+        let found = |((home, name), limit): (&(ShardId, Name), &u32)| {
+            let held = self.tables.permits.keys().filter(|(of, pool, _)| of == home && pool == name);
+            FoundPool { name: name.clone(), limit: *limit, held: held.count() as u32 }
+        };
+        wanted.into_iter().take(limit).map(found).collect()
+    }
+
+    /// The home of a workflow, its schedules and their ledgers.
+    fn home_of(&self, workflow: &Name) -> ShardId {
+        self.identity.shards.home("workflow", workflow.as_str())
     }
 
     /// See [`Store::put_version`](crate::Store::put_version).

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use windlass_model::{Epoch, Name, RunId, ShardId};
 
 use super::Model;
-use super::tables::jobs;
+use super::tables::{attempts, jobs};
 use crate::reads::is_over;
 use crate::retention::{RetainError, Retention, Swept};
 
@@ -79,18 +79,21 @@ impl Model {
 
     /// Removes a run and what belongs to it; how many rows that were. Its keys stay until they are old.
     fn remove_run(&mut self, run: RunId) -> usize {
-        let (first, last) = jobs(run).into_inner();
         let tables = &mut self.tables;
-        let own_jobs: Vec<_> = tables.jobs.range(first..=last).map(|(key, _)| *key).collect();
-        let own_attempts: Vec<_> = tables.attempts_of(run).map(|row| (row.job, row.number)).collect();
+        let own_jobs: Vec<_> = tables.jobs.range(jobs(run)).map(|(key, _)| *key).collect();
+        let own_attempts: Vec<_> = tables.attempts.range(attempts(run)).map(|(key, _)| *key).collect();
+        let own_tails: Vec<_> = tables.tails.range(attempts(run)).map(|(key, _)| *key).collect();
         for key in &own_jobs {
             tables.jobs.remove(key);
         }
         for key in &own_attempts {
             tables.attempts.remove(key);
         }
+        for key in &own_tails {
+            tables.tails.remove(key);
+        }
         tables.origins.remove(&run);
         tables.set_run(run, None);
-        1 + own_jobs.len() + own_attempts.len()
+        1 + own_jobs.len() + own_attempts.len() + own_tails.len()
     }
 }

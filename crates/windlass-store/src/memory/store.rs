@@ -3,18 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use windlass_core::rows::{AttemptRow, BackfillId, BackfillRow, JobRow, Key, KeyRow};
+use windlass_core::rows::{
+    AttemptRow, BackfillId, BackfillRow, FiringRow, JobRow, Key, KeyRow, ScheduleRow, WorkflowRow,
+};
 use windlass_core::time::Wall;
-use windlass_model::{AttemptNumber, Epoch, JobNumber, Name, OwnerId, RunId, ShardCount, ShardId};
+use windlass_model::{AttemptNumber, Epoch, JobId, JobNumber, Name, OwnerId, RunId, ShardCount, ShardId};
 
 use super::{Fate, Model};
 use crate::commit::{Batch, Outcome};
 use crate::contract::Store;
 use crate::fault::Unavailable;
-use crate::globals::{GlobalKey, Revision, SetGlobalError};
+use crate::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
 use crate::leases::{Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
 use crate::opening::{Identity, StoreId};
-use crate::reads::{Cursor, Filter, FoundRun, Page};
+use crate::reads::{Cursor, Filter, FoundPool, FoundRun, Page};
 use crate::retention::{RetainError, Retention, Swept};
 use crate::shards::{ClaimError, Claimed, LoadError, Loaded, ReleaseError, Standing};
 use crate::versions::{NewVersion, PutVersionError, VersionRow};
@@ -75,6 +77,14 @@ impl Store for MemoryStore {
         value: Option<Arc<str>>,
     ) -> Result<Revision, SetGlobalError> {
         self.model().set_global(key, seen, value)
+    }
+
+    async fn global(&self, key: &GlobalKey) -> Result<Option<GlobalRow>, Unavailable> {
+        Ok(self.model().global(key).cloned())
+    }
+
+    async fn globals(&self) -> Result<Vec<GlobalRow>, Unavailable> {
+        Ok(self.model().globals())
     }
 
     async fn claim(
@@ -160,8 +170,43 @@ impl Store for MemoryStore {
         Ok(self.model().attempts(run, after, limit))
     }
 
+    async fn tail(&self, job: JobId, number: AttemptNumber) -> Result<Option<Arc<str>>, Unavailable> {
+        Ok(self.model().tail(job, number))
+    }
+
     async fn key(&self, shard: ShardId, key: &Key) -> Result<Option<KeyRow>, Unavailable> {
         Ok(self.model().key(shard, key))
+    }
+
+    async fn workflow(&self, name: &Name) -> Result<Option<WorkflowRow>, Unavailable> {
+        Ok(self.model().workflow(name))
+    }
+
+    async fn workflows(&self, after: Option<&Name>, limit: usize) -> Result<Vec<WorkflowRow>, Unavailable> {
+        Ok(self.model().workflows(after, limit))
+    }
+
+    async fn schedules(
+        &self,
+        workflow: Option<&Name>,
+        after: Option<(&Name, &str)>,
+        limit: usize,
+    ) -> Result<Vec<ScheduleRow>, Unavailable> {
+        Ok(self.model().schedules(workflow, after, limit))
+    }
+
+    async fn firings(
+        &self,
+        workflow: &Name,
+        schedule: &str,
+        before: Option<Wall>,
+        limit: usize,
+    ) -> Result<Vec<FiringRow>, Unavailable> {
+        Ok(self.model().firings(workflow, schedule, before, limit))
+    }
+
+    async fn pools(&self, after: Option<&Name>, limit: usize) -> Result<Vec<FoundPool>, Unavailable> {
+        Ok(self.model().pools(after, limit))
     }
 
     async fn put_version(&self, new: &NewVersion) -> Result<u32, PutVersionError> {

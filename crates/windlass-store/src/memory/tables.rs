@@ -24,6 +24,7 @@ pub(super) struct Tables {
     pub(super) origins: BTreeMap<RunId, Arc<Origin>>,
     pub(super) jobs: BTreeMap<JobId, JobRow>,
     pub(super) attempts: BTreeMap<(JobId, AttemptNumber), AttemptRow>,
+    pub(super) tails: BTreeMap<(JobId, AttemptNumber), Arc<str>>,
     pub(super) keys: BTreeMap<(ShardId, Key), KeyRow>,
     pub(super) workflows: BTreeMap<(ShardId, Name), WorkflowRow>,
     pub(super) schedules: BTreeMap<ScheduleKey, ScheduleRow>,
@@ -90,8 +91,7 @@ impl Tables {
     }
 
     pub(super) fn attempts_of(&self, run: RunId) -> impl Iterator<Item = &AttemptRow> {
-        let (first, last) = jobs(run).into_inner();
-        self.attempts.range((first, AttemptNumber(0))..=(last, AttemptNumber(u32::MAX))).map(|(_, row)| row)
+        self.attempts.range(attempts(run)).map(|(_, row)| row)
     }
 
     /// The workflows whose home a shard is, with their schedules and the newest row of each ledger.
@@ -160,6 +160,12 @@ pub(super) fn set<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: Option<V>)
 /// The jobs of a run.
 pub(super) fn jobs(run: RunId) -> std::ops::RangeInclusive<JobId> {
     JobId { run, number: JobNumber(0) }..=JobId { run, number: JobNumber(u32::MAX) }
+}
+
+/// The attempts of a run.
+pub(super) fn attempts(run: RunId) -> std::ops::RangeInclusive<(JobId, AttemptNumber)> {
+    let (first, last) = jobs(run).into_inner();
+    (first, AttemptNumber(0))..=(last, AttemptNumber(u32::MAX))
 }
 
 const LOWEST: RunId = match RunId::from_u64(0) {

@@ -181,7 +181,7 @@ impl Cluster {
     pub fn obey(&mut self) {
         for (life, order) in std::mem::take(&mut self.orders) {
             let (attempt, report) = match order {
-                ToWorker::Kill(attempt, why) => (attempt, Report::Killed(why)),
+                ToWorker::Kill(attempt, why) => (attempt, Report::Killed(why, None)),
                 ToWorker::Recall(attempt) if !self.started.contains(&attempt) => (attempt, Report::GivenBack),
                 ToWorker::Recall(_) | ToWorker::Assign(_) | ToWorker::Settled(_) | ToWorker::Go(_) => {
                     continue;

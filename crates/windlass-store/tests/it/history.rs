@@ -122,7 +122,8 @@ impl Player {
             }
             Step::Exit(choice, success) => {
                 if let Some(place) = place(*choice) {
-                    let report = Report::Exited { success: *success, reason: "".into(), outputs: None };
+                    let report =
+                        Report::Exited { success: *success, reason: "".into(), outputs: None, process: None };
                     self.cluster.report(place, report);
                 }
             }
@@ -194,7 +195,7 @@ impl Player {
             let life = self.life();
             self.cluster.offer_to(life, 4);
             while !self.cluster.held.is_empty() {
-                let done = Report::Exited { success: true, reason: "".into(), outputs: None };
+                let done = Report::Exited { success: true, reason: "".into(), outputs: None, process: None };
                 self.cluster.report(0, done);
             }
             self.cluster.pass(Duration::from_secs(1));

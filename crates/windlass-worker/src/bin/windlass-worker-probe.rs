@@ -12,7 +12,7 @@ use windlass_core::shard::input::Assignment;
 use windlass_core::shard::payload::Payload;
 use windlass_core::wire::GrantId;
 use windlass_core::worker::input::Input;
-use windlass_model::{AttemptId, AttemptNumber, Fence, JobId, JobNumber, Priority, RunId};
+use windlass_model::{AttemptId, AttemptNumber, Fence, JobId, JobNumber, Priority, RunId, TaskId};
 use windlass_worker::data_folder::DataFolder;
 use windlass_worker::executors::{Event, Executors, Options};
 use windlass_worker::logs::{Bounds, Logs};
@@ -73,6 +73,9 @@ fn assignment(number: u32, script: &str) -> Assignment {
         order: OrderKey { run_priority: priority, run, task_priority: priority, submission: 0 },
         requirement: Arc::default(),
         grant: GrantId(0),
+        task: TaskId::new("t").expect("a task id"),
+        index: None,
+        env: Arc::default(),
         payload: Payload::Script { shell: "sh".into(), text: script.into(), env: vec![] },
         hold: false,
         timeout: None,

@@ -42,8 +42,13 @@ pub fn command(assignment: &Assignment, folder: &Path, python: &str) -> io::Resu
     let job = assignment.attempt.job;
     let mut env: Vec<_> = env.iter().map(|(name, value)| variable(name, value.as_bytes())).collect();
     // Ours come last, and so win.
+    env.extend(assignment.env.iter().map(|(name, value)| variable(name, value.as_bytes())));
+    if let Some(index) = assignment.index {
+        env.push(variable("WINDLASS_INDEX", index.to_string().as_bytes()));
+    }
     env.extend([
         variable("WINDLASS_RUN", job.run.to_string().as_bytes()),
+        variable("WINDLASS_TASK", assignment.task.as_str().as_bytes()),
         variable("WINDLASS_JOB", job.number.to_string().as_bytes()),
         variable("WINDLASS_ATTEMPT", assignment.number.to_string().as_bytes()),
         variable("WINDLASS_OUTPUT", folder.join(OUTPUT).as_os_str().as_bytes()),

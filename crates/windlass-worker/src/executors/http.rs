@@ -55,7 +55,7 @@ impl Caller {
     pub async fn call(&self, call: &HttpCall, log: Writer) -> Exit {
         let (exit, body) = match self.answer(call).await {
             Ok(answer) => answer,
-            Err(reason) => (Exit { success: false, reason: reason.into(), outputs: None }, vec![]),
+            Err(reason) => (Exit { reason: reason.into(), ..Exit::default() }, vec![]),
         };
         let _ = tokio::task::spawn_blocking(move || keep(log, &body)).await;
         exit
@@ -104,7 +104,7 @@ fn exit(call: &HttpCall, status: u16, body: &[u8], is_json: bool) -> Exit {
             None => reasons.push("the answer was not put out: it is not text".into()),
         }
     }
-    Exit { success, reason: reasons.join("; ").into(), outputs: Some(Arc::new(outputs)) }
+    Exit { success, reason: reasons.join("; ").into(), outputs: Some(Arc::new(outputs)), process: None }
 }
 
 /// The body, or one byte more than may be put out.

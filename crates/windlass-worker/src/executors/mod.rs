@@ -147,7 +147,7 @@ impl Executors {
         match task {
             Some(task) => {
                 task.abort();
-                self.say(Input::Gone(attempt));
+                self.say(Input::Gone(attempt, None));
             }
             None => self.processes.signal(attempt, signal),
         }
@@ -188,5 +188,5 @@ fn success() -> Exit {
 }
 
 fn failure(reason: String) -> Exit {
-    Exit { success: false, reason: reason.into(), outputs: None }
+    Exit { reason: reason.into(), ..Exit::default() }
 }

@@ -16,7 +16,8 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::sync::mpsc;
-use windlass_core::shard::input::Assignment;
+use windlass_core::shard::input::{Assignment, Process as Known};
+use windlass_core::time::Wall;
 use windlass_core::worker::input::{Exit, Input, Signal};
 use windlass_launcher::protocol::{self, FromLauncher, Key, Status};
 use windlass_launcher::{Launcher, Receiver, Sender};
@@ -38,6 +39,8 @@ const START_AGAIN: Duration = Duration::from_millis(50);
 const STARTS_MAX: u32 = 200;
 /// Why what was stopped in time has not started.
 const STOPPED: &str = "it was stopped before it started";
+/// So much of the end of what an attempt prints goes to the master with its result.
+const TAIL: usize = 64 << 10;
 /// So much is read from a pipe at once: as much as one holds.
 const READ: usize = 64 << 10;
 
@@ -211,13 +214,15 @@ struct Process {
     /// Standard output and error, until they end.
     pipes: [Option<OwnedFd>; 2],
     log: Writer,
+    /// When it started, once it did.
+    started_at: Option<Wall>,
     /// How it ended, once it did; nothing more is known of one that was signalled before.
     ended: Option<Ended>,
 }
 
 enum Ended {
     ByItself(Status),
-    Signalled,
+    Signalled(Status),
 }
 
 impl Thread {
@@ -406,7 +411,10 @@ impl Thread {
         // An error means that the launcher is gone: then everything ends.
         let _ = shared.launcher(key).spawn(key, command, out, err);
         drop(queue);
-        self.running.insert(key, Process { waiting, folder, pipes: pipes.map(Some), log, ended: None });
+        self.running.insert(
+            key,
+            Process { waiting, folder, pipes: pipes.map(Some), log, started_at: None, ended: None },
+        );
         Ok(())
     }
 
@@ -429,7 +437,9 @@ impl Thread {
         for message in heard {
             match message {
                 FromLauncher::Spawned(key, _) => {
-                    if let Some(process) = self.running.get(&key) {
+                    if let Some(process) = self.running.get_mut(&key) {
+                        process.started_at = Some(self.logs.now());
+                        let process = &self.running[&key];
                         self.say(Input::Spawned(process.waiting.assignment.attempt));
                     }
                 }
@@ -471,7 +481,7 @@ impl Thread {
         let Some(process) = self.running.get_mut(&key) else { return };
         let attempt = process.waiting.assignment.attempt;
         let signalled = self.shared.queue().attempts.get(&attempt).is_none_or(|stage| stage.signalled);
-        process.ended = Some(if signalled { Ended::Signalled } else { Ended::ByItself(status) });
+        process.ended = Some(if signalled { Ended::Signalled(status) } else { Ended::ByItself(status) });
         self.lingers.push_back((Instant::now() + LINGER, key));
     }
 
@@ -498,11 +508,15 @@ impl Thread {
                 process.log.write(stream, &self.buffer[..length]);
             }
         }
-        process.log.finish();
+        let tail = process.log.finish_with_tail(TAIL);
         let attempt = process.waiting.assignment.attempt;
+        let known = known(process.started_at, &process.ended, &tail);
         let input = match process.ended {
-            Some(Ended::ByItself(status)) => Input::Exited(attempt, self.exit(status, &process.folder)),
-            Some(Ended::Signalled) | None => Input::Gone(attempt),
+            Some(Ended::ByItself(status)) => {
+                let exit = self.exit(status, &process.folder);
+                Input::Exited(attempt, Exit { process: Some(known), ..exit })
+            }
+            Some(Ended::Signalled(_)) | None => Input::Gone(attempt, Some(known)),
         };
         self.folders.give_back(process.folder);
         self.over(attempt, input);
@@ -521,7 +535,8 @@ impl Thread {
             reasons.push(error.to_string());
             None
         });
-        Exit { success, reason: reasons.join("; ").into(), outputs: outputs.map(Arc::new) }
+        let (reason, outputs) = (reasons.join("; ").into(), outputs.map(Arc::new));
+        Exit { success, reason, outputs, process: None }
     }
 
     /// Takes what a process has printed.
@@ -554,6 +569,28 @@ impl Thread {
     fn say(&self, input: Input) {
         let _ = self.events.send(Event::Input(input));
     }
+}
+
+/// What is known of a process that is over.
+fn known(started_at: Option<Wall>, ended: &Option<Ended>, tail: &[u8]) -> Arc<Known> {
+    let status = match ended {
+        Some(Ended::ByItself(status) | Ended::Signalled(status)) => Some(*status),
+        None => None,
+    };
+    let (exit_code, signal) = match status {
+        Some(Status::Code(code)) => (Some(code), None),
+        Some(Status::Signal(signal)) => (None, Some(signal)),
+        None => (None, None),
+    };
+    let tail = (!tail.is_empty()).then(|| text(tail).into());
+    Arc::new(Known { started_at, exit_code, signal, tail })
+}
+
+/// What was printed as text that a store holds: without NUL, and not longer for what was replaced in it.
+fn text(tail: &[u8]) -> String {
+    let mut text = String::from_utf8_lossy(tail).replace('\0', "\u{fffd}");
+    let cut = text.ceil_char_boundary(text.len().saturating_sub(TAIL));
+    text.split_off(cut)
 }
 
 /// The command, the ends of pipes for the process, and those for us.

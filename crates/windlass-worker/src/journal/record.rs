@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use windlass_core::attempt::StopReason;
 use windlass_core::rows::Values;
-use windlass_core::shard::input::Report;
+use windlass_core::shard::input::{Process, Report};
+use windlass_core::time::Wall;
 use windlass_core::worker::input::{Entry, Record};
 use windlass_model::{AttemptId, Fence, Incarnation, JobId, JobNumber, RunId};
 use windlass_workflow::expr::Value;
@@ -46,15 +47,34 @@ fn encode_report(report: &Report, out: &mut Vec<u8>) {
         Report::Held => out.push(HELD),
         Report::Started => out.push(RUNS),
         Report::GivenBack => out.push(GIVEN_BACK),
-        Report::Killed(StopReason::Stop) => out.push(STOPPED),
-        Report::Killed(StopReason::Timeout) => out.push(TIMED_OUT),
-        Report::Killed(StopReason::Gang) => out.push(GANG),
+        Report::Killed(StopReason::Stop, process) => killed(STOPPED, process.as_deref(), out),
+        Report::Killed(StopReason::Timeout, process) => killed(TIMED_OUT, process.as_deref(), out),
+        Report::Killed(StopReason::Gang, process) => killed(GANG, process.as_deref(), out),
         Report::Lost => out.push(LOST),
-        Report::Exited { success, reason, outputs } => {
+        Report::Exited { success, reason, outputs, process: of } => {
             out.extend_from_slice(&[EXITED, u8::from(*success)]);
             text(reason, out);
             text(&outputs.as_deref().map(json).unwrap_or_default(), out);
+            process(of.as_deref(), out);
         }
+    }
+}
+
+fn killed(why: u8, of: Option<&Process>, out: &mut Vec<u8>) {
+    out.push(why);
+    process(of, out);
+}
+
+/// What is known of a process, without what it printed: that is in its log.
+fn process(process: Option<&Process>, out: &mut Vec<u8>) {
+    let Some(Process { started_at, exit_code, signal, tail: _ }) = process else { return out.push(0) };
+    let marks = [started_at.is_some(), exit_code.is_some(), signal.is_some()];
+    out.push(marks.iter().enumerate().fold(1, |bits, (place, mark)| bits | u8::from(*mark) << (place + 1)));
+    if let Some(at) = started_at {
+        out.extend_from_slice(&at.0.to_le_bytes());
+    }
+    for number in [exit_code, signal].into_iter().flatten() {
+        out.extend_from_slice(&number.to_le_bytes());
     }
 }
 
@@ -92,9 +112,9 @@ fn decode_report(reader: &mut Reader<'_>) -> Option<Report> {
         HELD => Report::Held,
         RUNS => Report::Started,
         GIVEN_BACK => Report::GivenBack,
-        STOPPED => Report::Killed(StopReason::Stop),
-        TIMED_OUT => Report::Killed(StopReason::Timeout),
-        GANG => Report::Killed(StopReason::Gang),
+        STOPPED => Report::Killed(StopReason::Stop, decode_process(reader)?),
+        TIMED_OUT => Report::Killed(StopReason::Timeout, decode_process(reader)?),
+        GANG => Report::Killed(StopReason::Gang, decode_process(reader)?),
         LOST => Report::Lost,
         EXITED => {
             let (success, reason) = (reader.u8()? != 0, reader.text()?.into());
@@ -107,10 +127,24 @@ fn decode_report(reader: &mut Reader<'_>) -> Option<Report> {
                     Some(Arc::new(values.collect()))
                 }
             };
-            Report::Exited { success, reason, outputs }
+            Report::Exited { success, reason, outputs, process: decode_process(reader)? }
         }
         _ => return None,
     })
+}
+
+/// The outer `None` is for what makes no sense.
+fn decode_process(reader: &mut Reader<'_>) -> Option<Option<Arc<Process>>> {
+    let bits = reader.u8()?;
+    if bits == 0 {
+        return Some(None);
+    }
+    let started_at = if bits & 2 != 0 { Some(Wall(reader.u64()?.cast_signed())) } else { None };
+    let mut number = |bit: u8| -> Option<Option<i32>> {
+        if bits & bit == 0 { Some(None) } else { reader.u32().map(|number| Some(number.cast_signed())) }
+    };
+    let (exit_code, signal) = (number(4)?, number(8)?);
+    Some(Some(Arc::new(Process { started_at, exit_code, signal, tail: None })))
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -150,16 +184,23 @@ pub fn samples() -> Vec<Record> {
     let outputs =
         [("rows", Value::Text("12".into())), ("all", Value::List([Value::Int(-1), Value::Null].into()))];
     let outputs = outputs.into_iter().map(|(key, value)| (key.into(), value)).collect();
+    let known = Process { started_at: Some(Wall(-1)), signal: Some(15), ..Process::default() };
+    let exited = Process { started_at: Some(Wall(7)), exit_code: Some(3), ..Process::default() };
     let reports = [
         Report::Held,
         Report::Started,
         Report::GivenBack,
-        Report::Killed(StopReason::Stop),
-        Report::Killed(StopReason::Timeout),
-        Report::Killed(StopReason::Gang),
+        Report::Killed(StopReason::Stop, None),
+        Report::Killed(StopReason::Timeout, Some(Arc::new(known))),
+        Report::Killed(StopReason::Gang, None),
         Report::Lost,
-        Report::Exited { success: true, reason: "".into(), outputs: Some(Arc::new(outputs)) },
-        Report::Exited { success: false, reason: "exit code 3 ☠".into(), outputs: None },
+        Report::Exited { success: true, reason: "".into(), outputs: Some(Arc::new(outputs)), process: None },
+        Report::Exited {
+            success: false,
+            reason: "exit code 3 ☠".into(),
+            outputs: None,
+            process: Some(Arc::new(exited)),
+        },
     ];
     [Entry::Assigned, Entry::Started, Entry::Settled]
         .into_iter()

@@ -105,6 +105,18 @@ pub fn push(line: &Stored<'_>, block: &mut Vec<u8>) {
     block.extend_from_slice(line.text);
 }
 
+/// What the lines of a block say, as it was printed, given what comes after its head.
+pub fn text(bytes: &[u8]) -> Vec<u8> {
+    let mut text = vec![];
+    for line in lines(bytes) {
+        text.extend_from_slice(line.text);
+        if !line.goes_on {
+            text.push(b'\n');
+        }
+    }
+    text
+}
+
 /// The lines of a block, given what comes after its head.
 pub fn lines(mut bytes: &[u8]) -> impl Iterator<Item = Stored<'_>> {
     std::iter::from_fn(move || {

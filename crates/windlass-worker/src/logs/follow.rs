@@ -50,6 +50,11 @@ impl Follow {
         }
     }
 
+    /// The line that comes next.
+    pub fn next_line(&self) -> u64 {
+        self.next
+    }
+
     async fn read(&mut self) -> io::Result<Vec<Item>> {
         let (logs, id, from) = (self.logs.clone(), self.id, self.next);
         let read = move || match logs.open(id)? {

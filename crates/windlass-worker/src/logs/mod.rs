@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
+use windlass_clock::Clock;
 use windlass_model::{AttemptNumber, JobId};
 
 pub use follow::Follow;
@@ -67,6 +68,7 @@ impl Default for Bounds {
 pub struct Logs {
     folder: Arc<Path>,
     bounds: Bounds,
+    clock: Clock,
     /// Those that are being written; each is told when there is more.
     live: Arc<Mutex<HashMap<LogId, watch::Receiver<()>>>>,
 }
@@ -74,7 +76,17 @@ pub struct Logs {
 impl Logs {
     /// The logs in a folder.
     pub fn new(folder: &Path, bounds: Bounds) -> Logs {
-        Logs { folder: folder.into(), bounds, live: Arc::default() }
+        Logs { folder: folder.into(), bounds, clock: Clock::default(), live: Arc::default() }
+    }
+
+    /// The same by another clock.
+    pub fn with_clock(self, clock: Clock) -> Logs {
+        Logs { clock, ..self }
+    }
+
+    /// The present moment by the clock of these logs.
+    pub fn now(&self) -> windlass_core::time::Wall {
+        self.clock.now().wall
     }
 
     /// Begins the log of an attempt. There is no file before something is printed.
@@ -93,6 +105,11 @@ impl Logs {
     pub fn follow(&self, id: LogId, from: u64) -> Follow {
         let tells = self.live().get(&id).cloned();
         Follow::new(self.clone(), id, from, tells)
+    }
+
+    /// Whether an attempt may still print something.
+    pub fn is_live(&self, id: LogId) -> bool {
+        self.live().contains_key(&id)
     }
 
     fn ended(&self, id: LogId) {

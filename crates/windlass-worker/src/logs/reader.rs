@@ -97,13 +97,7 @@ impl Reader {
         let (mut text, mut sequence) = (vec![], self.last.sequence);
         loop {
             if let Some((_, block)) = self.block(sequence)? {
-                let mut before = vec![];
-                for line in block::lines(&block[HEAD..]) {
-                    before.extend_from_slice(line.text);
-                    if !line.goes_on {
-                        before.push(b'\n');
-                    }
-                }
+                let mut before = block::text(&block[HEAD..]);
                 before.append(&mut text);
                 text = before;
             }

@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 
-use super::block::{self, BLOCK, Head, LINE_HEAD, LINE_MAX, Stored};
+use super::block::{self, BLOCK, HEAD, Head, LINE_HEAD, LINE_MAX, Stored};
+use super::reader::Reader;
 use super::{Bounds, LogId, Logs, Stream};
 
 /// Writes what one attempt prints. The file is open only while it is written to, so that a thousand attempts need
@@ -47,7 +48,7 @@ impl Writer {
         bounds: Bounds,
         told: watch::Sender<()>,
     ) -> Writer {
-        let began_wall = crate::clock::now().wall.0;
+        let began_wall = logs.clock.now().wall.0;
         Writer {
             logs,
             id,
@@ -171,6 +172,22 @@ impl Writer {
 
     /// Ends the log: an unfinished line is one now.
     pub fn finish(mut self) {
+        self.end();
+    }
+
+    /// The same, and gives the last of what was printed: at most so many bytes.
+    pub fn finish_with_tail(mut self, bytes: usize) -> Vec<u8> {
+        self.end();
+        if self.sequence > 0 {
+            let reader = Reader::open(&self.path).ok().flatten();
+            return reader.and_then(|reader| reader.tail(bytes).ok()).unwrap_or_default();
+        }
+        // All of it is still here.
+        let mut text = block::text(self.block.get(HEAD..).unwrap_or_default());
+        text.split_off(text.len().saturating_sub(bytes))
+    }
+
+    fn end(&mut self) {
         for stream in [Stream::Out, Stream::Err] {
             if !self.unfinished[stream as usize].is_empty() {
                 self.line(stream, &[], false);

@@ -65,7 +65,9 @@ async fn a_script_gets_its_variables_a_folder_of_its_own_and_gives_outputs() {
         echo "rows=12" >> "$WINDLASS_OUTPUT"
     "#;
     let attempt = world.give(script(text));
-    let Report::Exited { success: true, reason, outputs } = world.end_of(attempt).await else { panic!() };
+    let Report::Exited { success: true, reason, outputs, process: None } = world.end_of(attempt).await else {
+        panic!()
+    };
     assert_eq!((&*reason, outputs.map(|values| values["rows"].to_text())), ("", Some(Ok("12".into()))));
     let (run, job) = (attempt.job.run, attempt.job.number);
     assert_eq!(world.text(attempt), [format!("Out {run} {job} 1"), "Out behind".into(), "Out left".into()]);
@@ -84,7 +86,7 @@ async fn wrong_outputs_are_said_and_never_fail_a_success() {
         ("mkfifo $WINDLASS_OUTPUT", "outputs were ignored: they cannot be read (not a file)"),
     ] {
         let report = world.run(script(text)).await;
-        let Report::Exited { success, reason, outputs } = report else { panic!("{report:?}") };
+        let Report::Exited { success, reason, outputs, process: None } = report else { panic!("{report:?}") };
         assert_eq!((success, &*reason, outputs), (true, wanted, None));
     }
     world.end().await;
@@ -110,7 +112,7 @@ async fn a_stop_ends_the_whole_tree_by_force_if_need_be() {
     eventually("the tree is up", || running(&long) == 2).await;
     world.kill(attempt);
     world.kill(attempt);
-    assert_eq!(world.end_of(attempt).await, Report::Killed(StopReason::Stop));
+    assert_eq!(world.end_of(attempt).await, Report::Killed(StopReason::Stop, None));
     assert_eq!(running(&long), 0);
     world.end().await;
 }
@@ -122,7 +124,7 @@ async fn a_timeout_ends_a_process_and_a_sleep() {
     let process = world.give_with(script(&format!("sleep {long}; sleep {long}")), soon);
     let sleep = world.give_with(Payload::Sleep(Duration::from_secs(86_400)), soon);
     for attempt in [process, sleep] {
-        assert_eq!(world.end_of(attempt).await, Report::Killed(StopReason::Timeout));
+        assert_eq!(world.end_of(attempt).await, Report::Killed(StopReason::Timeout, None));
     }
     assert_eq!(running(&long), 0);
     world.end().await;
@@ -141,7 +143,7 @@ async fn stops_in_the_first_moments_end_each_attempt_and_nothing_else() {
             world.kill(attempt);
         }
         for attempt in attempts {
-            assert_eq!(world.end_of(attempt).await, Report::Killed(StopReason::Stop));
+            assert_eq!(world.end_of(attempt).await, Report::Killed(StopReason::Stop, None));
         }
     }
     assert_eq!(running(&long), 0);

@@ -59,7 +59,9 @@ fn get(url: String) -> HttpCall {
 
 async fn check(world: &mut World, call: HttpCall, success: bool, reason: &str, outputs: &[(&str, &str)]) {
     let report = world.run(Payload::Http(Box::new(call.clone()))).await;
-    let Report::Exited { success: did, reason: why, outputs: values } = report else { panic!("{report:?}") };
+    let Report::Exited { success: did, reason: why, outputs: values, process: None } = report else {
+        panic!("{report:?}")
+    };
     let values = values.unwrap_or_else(|| Arc::new([].into()));
     let values: Vec<_> =
         values.iter().map(|(key, value)| (key.to_string(), value.to_text().expect("short"))).collect();
@@ -150,6 +152,6 @@ async fn a_call_that_gets_no_answer_can_be_stopped() {
     let attempt = world.give(Payload::Http(Box::new(get(format!("http://127.0.0.1:{port}/never")))));
     world.started(attempt).await;
     world.kill(attempt);
-    assert_eq!(world.end_of(attempt).await, Report::Killed(StopReason::Stop));
+    assert_eq!(world.end_of(attempt).await, Report::Killed(StopReason::Stop, None));
     world.end().await;
 }

@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use windlass_clock::Clock;
 use windlass_core::attempt::StopReason;
 use windlass_core::order::OrderKey;
 use windlass_core::requirement::Capability;
-use windlass_core::shard::input::{Assignment, Report, ToWorker, WorkerLife};
+use windlass_core::shard::input::{Assignment, Process, Report, ToWorker, WorkerLife};
 use windlass_core::shard::payload::Payload;
 use windlass_core::wire::{Body, Demand, Frame, FromWorker, GrantId, Order, Round};
 use windlass_model::{
-    AttemptId, AttemptNumber, Epoch, Fence, JobId, JobNumber, OwnerId, Priority, RunId, ShardId,
+    AttemptId, AttemptNumber, Epoch, Fence, JobId, JobNumber, OwnerId, Priority, RunId, ShardId, TaskId,
 };
 use windlass_worker::data_folder::DataFolder;
 use windlass_worker::executors::{Options, Reach};
@@ -65,6 +66,8 @@ pub struct World {
     serial: u64,
     /// The last report of each attempt.
     pub reports: BTreeMap<AttemptId, Report>,
+    /// What was said of processes, beside the reports.
+    pub processes: BTreeMap<AttemptId, Arc<Process>>,
 }
 
 impl World {
@@ -93,13 +96,14 @@ impl World {
             worker_timeout: seconds(600),
             kill_grace: seconds(1),
             options: Options { launcher: probe().into(), launchers: 2, reach, ..Options::default() },
-            logs: Bounds { head: 4, tail: 4 },
+            clock: Clock::default(),
         };
         let (to_worker, incoming) = mpsc::unbounded_channel();
         let (outgoing, from_worker) = mpsc::unbounded_channel();
         let data = DataFolder::open(folder.path()).expect("it opens");
-        let (life, commands) = Life::begin(data, config, Channels { incoming, outgoing }).expect("it begins");
-        let logs = life.logs();
+        let logs = Logs::new(&data.logs(), Bounds { head: 4, tail: 4 });
+        let channels = Channels { incoming, outgoing };
+        let (life, commands) = Life::begin(data, logs.clone(), config, channels).expect("it begins");
         let life = tokio::spawn(life.run());
         World {
             folder,
@@ -111,6 +115,7 @@ impl World {
             me: None,
             pending: VecDeque::new(),
             serial: 0,
+            processes: BTreeMap::new(),
             reports: BTreeMap::new(),
         }
     }
@@ -133,6 +138,9 @@ impl World {
             order,
             requirement: Arc::default(),
             grant: GrantId(0),
+            task: TaskId::new("t").expect("a task id"),
+            index: None,
+            env: Arc::default(),
             payload,
             hold: false,
             timeout,
@@ -194,7 +202,13 @@ impl World {
                     }
                 }
             }
-            FromWorker::Report { life, attempt, report } => {
+            FromWorker::Report { life, attempt, mut report } => {
+                match &mut report {
+                    Report::Exited { process, .. } | Report::Killed(_, process) => {
+                        self.processes.extend(process.take().map(|process| (attempt, process)));
+                    }
+                    Report::Held | Report::Started | Report::GivenBack | Report::Lost => {}
+                }
                 if is_end(&report) {
                     let body = Body::Orders {
                         shard: SHARD,
@@ -280,7 +294,7 @@ impl World {
 pub fn is_end(report: &Report) -> bool {
     match report {
         Report::Held | Report::Started => false,
-        Report::GivenBack | Report::Exited { .. } | Report::Killed(_) | Report::Lost => true,
+        Report::GivenBack | Report::Exited { .. } | Report::Killed(..) | Report::Lost => true,
     }
 }
 
@@ -293,11 +307,11 @@ pub fn script(text: &str) -> Payload {
 }
 
 pub fn success() -> Report {
-    Report::Exited { success: true, reason: "".into(), outputs: None }
+    Report::Exited { success: true, reason: "".into(), outputs: None, process: None }
 }
 
 pub fn failure(reason: &str) -> Report {
-    Report::Exited { success: false, reason: reason.into(), outputs: None }
+    Report::Exited { success: false, reason: reason.into(), outputs: None, process: None }
 }
 
 /// An argument for `sleep` that no other process has: about a day, and a fraction nobody else uses.

@@ -13,8 +13,8 @@ use super::world::{
 
 const SECOND: Duration = Duration::from_secs(1);
 const TWO: Duration = Duration::from_secs(2);
-const STOPPED: Report = Report::Killed(StopReason::Stop);
-const TIMED_OUT: Report = Report::Killed(StopReason::Timeout);
+const STOPPED: Report = Report::Killed(StopReason::Stop, None);
+const TIMED_OUT: Report = Report::Killed(StopReason::Timeout, None);
 
 #[test]
 fn an_attempt_is_run_reported_and_forgotten_when_it_is_settled() {
@@ -224,7 +224,8 @@ fn a_kill_during_the_spawn_reaches_the_process_and_a_failed_spawn_ends_it() {
     world.processes.clear();
     world.input(Input::SpawnFailed(attempt(SHARDS[0], 1), "no such program".into()));
     world.input(Input::SpawnFailed(attempt(SHARDS[0], 2), "no such program".into()));
-    let failed = Report::Exited { success: false, reason: "no such program".into(), outputs: None };
+    let failed =
+        Report::Exited { success: false, reason: "no such program".into(), outputs: None, process: None };
     assert_eq!(world.reports(), [(1, STOPPED), (2, failed)]);
 }
 

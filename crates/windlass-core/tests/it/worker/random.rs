@@ -159,7 +159,7 @@ impl Reached {
         self.restarted += usize::from(player.life() > Incarnation(1));
         self.given_back += said(Report::GivenBack);
         self.lost += said(Report::Lost);
-        self.timed_out += said(Report::Killed(StopReason::Timeout));
+        self.timed_out += said(Report::Killed(StopReason::Timeout, None));
         self.refused += player.refused;
         self.sent_again += player.sent_again;
     }
@@ -354,7 +354,7 @@ impl Player {
             self.world.signals.iter().filter(|(id, _)| running.contains(id)).map(|(id, _)| *id).collect();
         if let Some((_, id)) = choose(&signalled, choice) {
             self.world.processes.remove(&id);
-            self.world.input(Input::Gone(id));
+            self.world.input(Input::Gone(id, None));
         }
     }
 

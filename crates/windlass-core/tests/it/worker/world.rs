@@ -14,7 +14,7 @@ use windlass_core::worker::Worker;
 use windlass_core::worker::input::{Decision, Effect, Entry, Exit, Input, Record, Settings, Signal};
 use windlass_model::{
     AttemptId, AttemptNumber, Duration, Epoch, Fence, Incarnation, JobId, JobNumber, OwnerId, Priority,
-    RunIdSource, ShardId, WorkerId,
+    RunIdSource, ShardId, TaskId, WorkerId,
 };
 
 /// The two shards of these tests.
@@ -77,6 +77,9 @@ pub fn assignment_in(shard: ShardId, number: u32) -> Assignment {
         order: key(shard, number),
         requirement: Arc::default(),
         grant: NO_GRANT,
+        task: TaskId::new("t").unwrap(),
+        index: None,
+        env: Arc::default(),
         payload: Payload::Noop,
         hold: false,
         timeout: None,
@@ -85,11 +88,11 @@ pub fn assignment_in(shard: ShardId, number: u32) -> Assignment {
 }
 
 pub fn exit(success: bool) -> Exit {
-    Exit { success, reason: "".into(), outputs: None }
+    Exit { success, reason: "".into(), outputs: None, process: None }
 }
 
 pub fn exited(success: bool) -> Report {
-    Report::Exited { success, reason: "".into(), outputs: None }
+    Report::Exited { success, reason: "".into(), outputs: None, process: None }
 }
 
 impl World {
@@ -401,7 +404,7 @@ impl World {
     pub fn gone(&mut self, number: u32) {
         let id = attempt(SHARDS[0], number);
         assert!(self.processes.remove(&id));
-        self.input(Input::Gone(id));
+        self.input(Input::Gone(id, None));
     }
 
     /// What was reported since the last look, by the number of the job.

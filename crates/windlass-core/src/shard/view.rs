@@ -1,0 +1,273 @@
+//! What people see of a run: its state, how many of its jobs are where, and its jobs one by one.
+//!
+//! A run that is over is laid out from its rows by the same code that loads a shard, so that people see the
+//! same before and after its end.
+
+use std::sync::Arc;
+
+use windlass_model::{JobId, JobNumber, JobState, RunId, TaskId};
+use windlass_workflow::definition::TaskIndex;
+
+use super::Shard;
+use super::input::{Decision, Settings, Why};
+use super::load::StoredRun;
+use super::open_run::{Done, Jobs, OpenRun, Phase};
+use crate::rows::{RunRow, Values};
+use crate::time::Now;
+use crate::{job, run};
+
+/// A run as people see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunView {
+    /// What is stored of it.
+    pub row: RunRow,
+    /// How many of its jobs are where.
+    pub counts: Counts,
+}
+
+/// How many jobs are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Their dependencies are not done.
+    pub waiting: u64,
+    /// They could start.
+    pub ready: u64,
+    /// An attempt of them is under way.
+    pub running: u64,
+    /// They wait for their next attempt.
+    pub backoff: u64,
+    /// They wait for something that takes no slot.
+    pub held: u64,
+    /// Done.
+    pub success: u64,
+    /// Out of attempts.
+    pub failed: u64,
+    /// Left out.
+    pub skipped: u64,
+    /// Ended with their run.
+    pub stopped: u64,
+}
+
+/// Which jobs somebody wants to see.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobsWanted {
+    /// Only those after this one.
+    pub after: Option<JobNumber>,
+    /// At most so many.
+    pub limit: usize,
+    /// Only those of this task.
+    pub task: Option<TaskId>,
+    /// Only those in this state.
+    pub state: Option<JobState>,
+}
+
+/// A job as people see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobView {
+    /// Its number.
+    pub number: JobNumber,
+    /// Its task.
+    pub task: TaskId,
+    /// Which item of the task, if that has several.
+    pub index: Option<u32>,
+    /// Where it is.
+    pub state: JobState,
+    /// Why it does not run; empty if it does, or is over.
+    pub why: Why,
+    /// Its attempt that is under way.
+    pub current: Option<job::Attempt>,
+    /// What it put out.
+    pub outputs: Option<Arc<Values>>,
+}
+
+impl Shard {
+    /// A run that is open.
+    pub fn run_view(&self, run: RunId) -> Option<RunView> {
+        self.runs.get(&run).map(|run| RunView { row: run.row.clone(), counts: counts(run) })
+    }
+
+    /// Jobs of a run that is open, in the order of their numbers.
+    pub fn jobs_view(&self, run: RunId, wanted: &JobsWanted) -> Option<Vec<JobView>> {
+        let run = self.runs.get(&run)?;
+        let mut found = jobs(run, wanted);
+        for view in &mut found {
+            view.why = match view.state {
+                JobState::Waiting | JobState::Ready | JobState::Backoff | JobState::Held => {
+                    self.why(JobId { run: run.row.id, number: view.number }).unwrap_or_default()
+                }
+                JobState::Running
+                | JobState::Success
+                | JobState::Failed
+                | JobState::Skipped
+                | JobState::Stopped => Vec::new(),
+            };
+        }
+        Some(found)
+    }
+}
+
+/// A run as its rows say it is, also if it is over.
+pub struct Stored(OpenRun);
+
+impl Stored {
+    /// Lays a run out.
+    pub fn of(now: Now, stored: StoredRun) -> Stored {
+        let mut shard = Shard::new(stored.row.id.shard(), Settings::default(), None);
+        Stored(shard.restore(now, stored, &mut Decision::default()))
+    }
+
+    /// How many of its jobs are where.
+    pub fn counts(&self) -> Counts {
+        counts(&self.0)
+    }
+
+    /// Its jobs, in the order of their numbers.
+    pub fn jobs(&self, wanted: &JobsWanted) -> Vec<JobView> {
+        jobs(&self.0, wanted)
+    }
+}
+
+fn counts(run: &OpenRun) -> Counts {
+    let mut counts = Counts::default();
+    for (index, task) in run.tasks.iter().enumerate() {
+        match &task.phase {
+            Phase::Waiting => *counts.of(unbegun(run)) += 1,
+            Phase::Open(jobs) => counts.add_jobs(jobs),
+            Phase::Done(done) => match &done.jobs {
+                Some(jobs) => counts.add_jobs(jobs),
+                None => *counts.of(state_of_end(done.end)) += count_of(run, TaskIndex(index as u32)),
+            },
+        }
+    }
+    counts
+}
+
+impl Counts {
+    /// The count of a state.
+    pub fn of(&mut self, state: JobState) -> &mut u64 {
+        match state {
+            JobState::Waiting => &mut self.waiting,
+            JobState::Ready => &mut self.ready,
+            JobState::Running => &mut self.running,
+            JobState::Backoff => &mut self.backoff,
+            JobState::Held => &mut self.held,
+            JobState::Success => &mut self.success,
+            JobState::Failed => &mut self.failed,
+            JobState::Skipped => &mut self.skipped,
+            JobState::Stopped => &mut self.stopped,
+        }
+    }
+
+    /// Takes time for the jobs that are kept, not for all there are.
+    fn add_jobs(&mut self, jobs: &Jobs) {
+        self.ready += u64::from(jobs.ready());
+        self.failed += u64::from(jobs.failed);
+        self.stopped += u64::from(jobs.stopped);
+        let mut skipped = 0;
+        for job in jobs.begun.values() {
+            match job.state {
+                job::State::Running(_) => self.running += 1,
+                job::State::Backoff { .. } => self.backoff += 1,
+                job::State::Held | job::State::Waiting => self.held += 1,
+                job::State::Ended(job::End::Skipped { .. }) => skipped += 1,
+                job::State::Ended(_) | job::State::Ready => {}
+            }
+        }
+        self.skipped += skipped;
+        let others = u64::from(jobs.failed) + u64::from(jobs.stopped) + skipped;
+        self.success += u64::from(jobs.ended).saturating_sub(others);
+    }
+}
+
+/// What a task of which nothing has begun is.
+fn unbegun(run: &OpenRun) -> JobState {
+    match run.row.state {
+        run::State::Ended(_) => JobState::Stopped,
+        run::State::Pending
+        | run::State::Running
+        | run::State::Pausing
+        | run::State::Paused { .. }
+        | run::State::Stopping => JobState::Waiting,
+    }
+}
+
+fn state_of_end(end: job::End) -> JobState {
+    job::State::Ended(end).shown()
+}
+
+/// How many jobs a task has.
+fn count_of(run: &OpenRun, task: TaskIndex) -> u64 {
+    let expansion = run.row.expansions.iter().rfind(|expansion| expansion.task == task && !expansion.closed);
+    expansion.map_or(1, |expansion| expansion.count.into())
+}
+
+fn jobs(run: &OpenRun, wanted: &JobsWanted) -> Vec<JobView> {
+    let from = wanted.after.map_or(0, |after| u64::from(after.0) + 1);
+    let is_wanted = |task: TaskIndex| {
+        wanted.task.as_ref().is_none_or(|wanted| *wanted == run.definition.tasks[task.position()].id)
+    };
+    let expanded = |task: TaskIndex| {
+        run.row.expansions.iter().any(|expansion| expansion.task == task && !expansion.closed)
+    };
+    let tasks = run.tasks.len() as u32;
+    let plain = (from.min(tasks.into()) as u32..tasks)
+        .map(TaskIndex)
+        .filter(|task| is_wanted(*task) && !expanded(*task))
+        .map(|task| (JobNumber(task.0), task, 0));
+    let expansions =
+        run.row.expansions.iter().filter(|expansion| !expansion.closed && is_wanted(expansion.task));
+    let items = expansions.flat_map(|expansion| {
+        let base = u64::from(expansion.base.0);
+        let first = from.saturating_sub(base).min(expansion.count.into()) as u32;
+        (first..expansion.count).map(move |item| (JobNumber(expansion.base.0 + item), expansion.task, item))
+    });
+    let views = plain.chain(items).map(|(number, task, item)| view(run, number, task, item));
+    views.filter(|view| wanted.state.is_none_or(|state| state == view.state)).take(wanted.limit).collect()
+}
+
+fn view(run: &OpenRun, number: JobNumber, task: TaskIndex, item: u32) -> JobView {
+    let (state, outputs) = match &run.tasks[task.position()].phase {
+        Phase::Waiting => (None, None),
+        Phase::Open(jobs) => (state_in(jobs, item), jobs.outputs.get(item as usize).cloned().flatten()),
+        Phase::Done(done) => {
+            let Done { end, outputs, jobs } = &**done;
+            let state = match jobs {
+                Some(jobs) => state_in(jobs, item),
+                None => Some(job::State::Ended(*end)),
+            };
+            (state, outputs.get(item as usize).cloned().flatten())
+        }
+    };
+    let current = match state {
+        Some(job::State::Running(current)) => Some(current),
+        Some(
+            job::State::Waiting
+            | job::State::Ready
+            | job::State::Backoff { .. }
+            | job::State::Held
+            | job::State::Ended(_),
+        )
+        | None => None,
+    };
+    let definition = &run.definition.tasks[task.position()];
+    let several = number.0 as usize >= run.definition.tasks.len();
+    JobView {
+        number,
+        task: definition.id.clone(),
+        index: several.then_some(item),
+        state: state.map_or_else(|| unbegun(run), job::State::shown),
+        why: Vec::new(),
+        current,
+        outputs,
+    }
+}
+
+/// Of many jobs, those that succeeded are not kept.
+fn state_in(jobs: &Jobs, item: u32) -> Option<job::State> {
+    Some(match jobs.begun.get(&item) {
+        Some(job) => job.state,
+        None if jobs.closed_from.is_some_and(|first| item >= first) => job::State::Ended(job::End::Stopped),
+        None if item < jobs.next => job::State::Ended(job::End::Success),
+        None => job::State::Ready,
+    })
+}

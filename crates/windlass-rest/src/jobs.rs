@@ -1,0 +1,117 @@
+//! Executions of tasks inside runs.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::attempts::Attempt;
+use crate::{JobState, Time};
+
+/// One execution of a task inside a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Job {
+    /// Its number in the run; what paths such as `/runs/{id}/jobs/{n}` take.
+    pub number: u32,
+    /// The task.
+    pub task: String,
+    /// Which item of a `foreach` task, from 0; null for other tasks.
+    pub index: Option<u32>,
+    /// Where it is.
+    pub state: JobState,
+    /// Why it is in this state.
+    pub reason: String,
+    /// Its tries, oldest first.
+    pub attempts: Vec<Attempt>,
+    /// What it wrote to `WINDLASS_OUTPUT`; empty until it succeeded.
+    #[serde(default)]
+    pub outputs: BTreeMap<String, Value>,
+    /// The run of a sub-workflow that it waits for.
+    #[serde(default)]
+    pub child: Option<String>,
+    /// When its next attempt is due, while it is in `backoff`.
+    #[serde(default)]
+    pub next_attempt_at: Option<Time>,
+}
+
+/// How many jobs of a run are in each state. Jobs of a `foreach` task count once its items are known; until then the
+/// task counts as one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct JobCounts {
+    /// All of them.
+    pub total: u64,
+    /// Dependencies are not done.
+    pub waiting: u64,
+    /// Could start.
+    pub ready: u64,
+    /// Under way.
+    pub running: u64,
+    /// Wait for their next attempt.
+    pub backoff: u64,
+    /// Wait for a person, a time, another run or their gang.
+    pub held: u64,
+    /// Done as wanted.
+    pub success: u64,
+    /// Out of attempts.
+    pub failed: u64,
+    /// Not needed.
+    pub skipped: u64,
+    /// Ended with their run.
+    pub stopped: u64,
+}
+
+impl JobCounts {
+    /// Counts one more job in this state.
+    pub fn add(&mut self, state: JobState, count: u64) {
+        self.total += count;
+        *match state {
+            JobState::Waiting => &mut self.waiting,
+            JobState::Ready => &mut self.ready,
+            JobState::Running => &mut self.running,
+            JobState::Backoff => &mut self.backoff,
+            JobState::Held => &mut self.held,
+            JobState::Success => &mut self.success,
+            JobState::Failed => &mut self.failed,
+            JobState::Skipped => &mut self.skipped,
+            JobState::Stopped => &mut self.stopped,
+        } += count;
+    }
+
+    /// How many are over.
+    pub fn ended(&self) -> u64 {
+        self.success + self.failed + self.skipped + self.stopped
+    }
+}
+
+/// Which jobs `GET /runs/{id}/jobs` lists, by number.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
+#[serde(deny_unknown_fields)]
+pub struct ListJobs {
+    /// Only those of this task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// Only those in this state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<JobState>,
+    /// At most this many, up to 1000; 100 unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// Body of `POST /runs/{id}/jobs/{n}:approve` and `:reject`; may be left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Verdict {
+    /// What to write down beside the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
