@@ -8,7 +8,7 @@ use crate::verbs;
 
 /// A fault-tolerant scheduler for tasks and workflows.
 #[derive(Debug, Parser)]
-#[command(name = "windlass", version, propagate_version = true, subcommand_required = true)]
+#[command(name = "windlass", version, subcommand_required = true)]
 pub struct Cli {
     #[command(flatten)]
     pub global: verbs::Global,

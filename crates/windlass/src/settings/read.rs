@@ -74,6 +74,12 @@ impl Settings {
         Settings::from_parts(R::ROLE, &given.values, given.config.as_deref(), &variable)
     }
 
+    /// Reads what a role has when no flag is given.
+    pub fn of_role(role: Role, config: Option<&str>) -> Result<Settings, SettingsError> {
+        let variable = |name: &str| std::env::var(name).ok();
+        Settings::from_parts(role, &BTreeMap::new(), config, &variable)
+    }
+
     fn from_parts(
         role: Role,
         given: &BTreeMap<&'static str, String>,

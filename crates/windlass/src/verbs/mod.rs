@@ -12,12 +12,21 @@ pub mod complaints;
 mod names;
 
 mod control;
+mod cron;
+mod definitions;
+mod doctor;
+mod later;
 mod logs;
+mod machines;
 mod runs;
+mod schedules;
 mod start;
 mod submit;
+mod tokens;
+mod tools;
 mod wait;
 mod why;
+mod workflows;
 
 use clap::{Args, Subcommand};
 use windlass_client::{JobVerb, RunVerb};
@@ -63,6 +72,8 @@ pub enum Verb {
     Talk(Talk),
     #[command(flatten)]
     Local(Local),
+    #[command(flatten)]
+    Later(later::Later),
 }
 
 /// Verbs that need a server.
@@ -110,11 +121,52 @@ pub enum Talk {
     /// Take a job as done
     #[command(after_help = "Example:\n  windlass force-success last load")]
     ForceSuccess(control::ChosenJobs),
+    /// Store workflow files; a new version only if something changed
+    Apply(definitions::Apply),
+    /// Compare a workflow file with what is stored
+    Diff(definitions::Diff),
+    /// List, show, enable and delete stored workflows
+    #[command(subcommand)]
+    Workflows(workflows::Workflows),
+    /// Show what a workflow or task needs and what needs it, directly or not
+    Deps(workflows::Deps),
+    /// List, pause and look into schedules
+    #[command(subcommand)]
+    Schedules(schedules::Schedules),
+    /// List, show and drain workers
+    #[command(subcommand)]
+    Workers(machines::Workers),
+    /// Show masters, shards and how much there is to do
+    #[command(after_help = "Example:\n  windlass cluster")]
+    Cluster,
+    /// List and change named limits on how many jobs run at once
+    #[command(subcommand)]
+    Pools(machines::Pools),
+    /// Switch the start of jobs on or off, for everything
+    #[command(subcommand)]
+    Scheduler(machines::Scheduler),
+    /// Make, list and revoke tokens
+    #[command(subcommand)]
+    Tokens(tokens::Tokens),
+    /// Show every setting and check whether the server is well
+    Doctor(doctor::Doctor),
 }
 
 /// Verbs that need none.
 #[derive(Debug, Subcommand)]
 pub enum Local {
+    /// Check workflow files
+    Validate(definitions::Validate),
+    /// Say when a cron rule fires
+    #[command(subcommand)]
+    Cron(cron::Cron),
+    /// Explain a code that stands in brackets
+    Explain(tools::Explain),
+    /// Print the JSON Schema of workflow files
+    #[command(after_help = "Example:\n  windlass schema > workflow-v1.schema.json")]
+    Schema,
+    /// Print a script that completes this command line in a shell
+    Completions(tools::Completions),
     /// Say which version this is
     Version,
 }
@@ -123,6 +175,7 @@ pub enum Local {
 pub fn run(verb: Verb, global: &Global) -> Result<Exit, Failure> {
     match verb {
         Verb::Local(verb) => local(verb, &Out::new(global)),
+        Verb::Later(verb) => verb.run(),
         Verb::Talk(verb) => {
             let session = Session::new(global)?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -133,9 +186,19 @@ pub fn run(verb: Verb, global: &Global) -> Result<Exit, Failure> {
 
 fn local(verb: Local, out: &Out) -> Result<Exit, Failure> {
     match verb {
-        Local::Version => out.line(format!("windlass {}", env!("CARGO_PKG_VERSION")))?,
+        Local::Validate(validate) => validate.run(out),
+        Local::Cron(cron) => cron.run(out),
+        Local::Explain(explain) => explain.run(out),
+        Local::Schema => tools::schema(out),
+        Local::Completions(completions) => completions.run(out),
+        Local::Version => {
+            let version = env!("CARGO_PKG_VERSION");
+            out.one(&serde_json::json!({"version": version}), version, |out| {
+                out.line(format!("windlass {version}"))
+            })?;
+            Ok(Exit::Fine)
+        }
     }
-    Ok(Exit::Fine)
 }
 
 async fn talk(verb: Talk, session: &Session) -> Result<Exit, Failure> {
@@ -154,5 +217,16 @@ async fn talk(verb: Talk, session: &Session) -> Result<Exit, Failure> {
         Talk::Reject(answer) => answer.run(session, JobVerb::Reject).await,
         Talk::Retry(chosen) => control::jobs(session, &chosen, JobVerb::Retry, None).await,
         Talk::ForceSuccess(chosen) => control::jobs(session, &chosen, JobVerb::ForceSuccess, None).await,
+        Talk::Apply(apply) => apply.run(session).await,
+        Talk::Diff(diff) => diff.run(session).await,
+        Talk::Workflows(workflows) => workflows.run(session).await,
+        Talk::Deps(deps) => deps.run(session).await,
+        Talk::Schedules(schedules) => schedules.run(session).await,
+        Talk::Workers(workers) => workers.run(session).await,
+        Talk::Cluster => machines::cluster(session).await,
+        Talk::Pools(pools) => pools.run(session).await,
+        Talk::Scheduler(scheduler) => scheduler.run(session).await,
+        Talk::Tokens(tokens) => tokens.run(session).await,
+        Talk::Doctor(doctor) => doctor.run(session).await,
     }
 }
