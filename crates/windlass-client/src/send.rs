@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
-use windlass_rest::Problem;
+use windlass_rest::scheduler::NotSwitched;
+use windlass_rest::{Problem, ProblemCode, Time};
 
 use crate::error::{Error, Refusal, SettingsError};
 use crate::settings::{Patience, Settings};
@@ -154,6 +155,16 @@ impl Client {
         response.text().await.map_err(|cause| self.unreachable(cause))
     }
 
+    /// What the server's clock shows, to the second, if it says so.
+    pub async fn server_time(&self) -> Result<Option<Time>, Error> {
+        let call = Call::new(Method::GET, self.root(&["livez"])).repeatable();
+        let response = self.send(&call).await?;
+        let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
+        // HTTP writes `GMT` where mail writes an offset.
+        let date = date.and_then(|date| date.strip_suffix("GMT")).map(|date| format!("{date}+0000"));
+        Ok(date.and_then(|date| jiff::fmt::rfc2822::parse(&date).ok()).map(|date| date.timestamp().into()))
+    }
+
     async fn send(&self, call: &Call) -> Result<Response, Error> {
         let begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -244,12 +255,18 @@ impl Client {
     }
 
     fn refused(&self, call: &Call, status: StatusCode, text: &str) -> Error {
+        // The founding calls answer `{"error": …}` when there is nothing to do.
+        if let Ok(NotSwitched { error }) = serde_json::from_str(text) {
+            let problem =
+                Problem { status: status.as_u16(), ..Problem::new(ProblemCode::StateConflict, error) };
+            return Error::Refused(Box::new(Refusal { call: call.to_string(), problem }));
+        }
         // What stands between us and the server (a proxy) does not speak in problems.
         let problem = serde_json::from_str(text).unwrap_or_else(|_| Problem {
             kind: "about:blank".to_owned(),
             title: status.canonical_reason().unwrap_or("refused").to_lowercase(),
             status: status.as_u16(),
-            detail: format!("{call} was answered with {status}: {}", plain_error(text)),
+            detail: format!("{call} was answered with {status}: {}", shown(text)),
             code: String::new(),
             hint: None,
             diagnostics: Vec::new(),
@@ -373,12 +390,6 @@ fn random<const N: usize>() -> [u8; N] {
 fn shown(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.is_empty() { "an empty answer".to_owned() } else { line.chars().take(SHOWN_CHARS).collect() }
-}
-
-/// The founding calls answer `{"error": …}`.
-fn plain_error(text: &str) -> String {
-    let error = serde_json::from_str::<windlass_rest::scheduler::NotSwitched>(text);
-    error.map_or_else(|_| shown(text), |answer| answer.error)
 }
 
 #[cfg(test)]

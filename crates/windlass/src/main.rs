@@ -1,0 +1,24 @@
+//! `windlass`: masters, workers, and everything a person does with them, in one binary.
+
+mod cli;
+mod exit;
+mod settings;
+
+mod roles;
+mod verbs;
+
+mod chaos;
+mod demo;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    // First of all, before there are threads: a worker starts this program as its launcher.
+    if let Some(code) = windlass_launcher::run_if_asked() {
+        return code;
+    }
+    let cli = cli::Cli::parse();
+    exit::say(cli.run())
+}

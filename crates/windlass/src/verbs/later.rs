@@ -1,0 +1,103 @@
+//! Verbs that are planned: each says so, and what works instead.
+
+use anyhow::anyhow;
+use clap::{Args, Subcommand};
+use windlass_rest::problem::Exit;
+
+use crate::exit::Failure;
+
+/// Whatever is given to a verb that does nothing yet.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct Anything {
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _given: Vec<String>,
+}
+
+/// What is planned.
+#[derive(Debug, Subcommand)]
+pub enum Later {
+    /// Runs for past firings (not there yet)
+    #[command(hide = true)]
+    Backfill(Anything),
+    /// Days on which nothing fires (not there yet)
+    #[command(hide = true)]
+    Calendars(Anything),
+    /// Runs after runs of other workflows (not there yet)
+    #[command(hide = true)]
+    Triggers(Anything),
+    /// Messages to people (not there yet)
+    #[command(hide = true)]
+    Alerts(Anything),
+    /// A copy of everything (not there yet)
+    #[command(hide = true)]
+    Backup(Anything),
+    /// Back from a copy (not there yet)
+    #[command(hide = true)]
+    Restore(Anything),
+    /// Workflows from elsewhere (not there yet)
+    #[command(hide = true)]
+    Import(Anything),
+    /// Workflows for elsewhere (not there yet)
+    #[command(hide = true)]
+    Export(Anything),
+    /// Workflows from one server to another (not there yet)
+    #[command(hide = true)]
+    Promote(Anything),
+    /// Values that nobody may read (not there yet)
+    #[command(hide = true)]
+    Secrets(Anything),
+    /// Named ways to databases (not there yet)
+    #[command(hide = true)]
+    Connections(Anything),
+    /// Task types of one's own (not there yet)
+    #[command(hide = true)]
+    Types(Anything),
+    /// People (not there yet)
+    #[command(hide = true)]
+    Users(Anything),
+    /// Who did what (not there yet)
+    #[command(hide = true)]
+    Audit(Anything),
+    /// Tools for language models (not there yet)
+    #[command(hide = true)]
+    Mcp(Anything),
+    /// Everything at a glance (not there yet)
+    #[command(hide = true)]
+    Top(Anything),
+    /// Measurements (not there yet)
+    #[command(hide = true)]
+    Bench(Anything),
+}
+
+impl Later {
+    /// Says that it is not there yet.
+    pub fn run(&self) -> Result<Exit, Failure> {
+        let (verb, instead) = match self {
+            Later::Backfill(_) => ("backfill", "start each run with: windlass run NAME --logical-time TIME"),
+            Later::Calendars(_) => ("calendars", "pause a schedule with: windlass schedules pause NAME"),
+            Later::Triggers(_) => {
+                ("triggers", "write `triggers: [{after: OTHER, on: success}]` into the workflow file")
+            }
+            Later::Alerts(_) => {
+                ("alerts", "a task under `finally` of type http can call a webhook when a run ends")
+            }
+            Later::Backup(_) => ("backup", "stop the server and copy its data folder"),
+            Later::Restore(_) => ("restore", "stop the server and put the copied data folder back"),
+            Later::Import(_) => ("import", "write workflow files and store them with: windlass apply -f DIR"),
+            Later::Export(_) => ("export", "write a definition to a file with: windlass workflows show NAME"),
+            Later::Promote(_) => {
+                ("promote", "windlass workflows show NAME | windlass --server OTHER apply -f -")
+            }
+            Later::Secrets(_) => ("secrets", "set them in the environment of the workers"),
+            Later::Connections(_) => ("connections", "give tasks what they need as environment variables"),
+            Later::Types(_) => ("types", "use shell, python and http tasks; see docs/reference/workflow.md"),
+            Later::Users(_) => ("users", "give each person a token with: windlass tokens create NAME"),
+            Later::Audit(_) => ("audit", "runs and versions say who made them: windlass runs list -o wide"),
+            Later::Mcp(_) => ("mcp", "every verb answers with -o json"),
+            Later::Top(_) => ("top", "windlass cluster, windlass workers list, windlass runs list"),
+            Later::Bench(_) => ("bench", "`make bench` in the source folder measures the parts"),
+        };
+        Err(Failure::usage(anyhow!("`windlass {verb}` is not there yet [not_yet_supported]")).hint(instead))
+    }
+}

@@ -1,0 +1,89 @@
+//! `why`: what jobs wait for, from the scheduler's own decision.
+
+use clap::Args;
+use windlass_rest::JobState;
+use windlass_rest::jobs::{Job, ListJobs};
+use windlass_rest::problem::Exit;
+use windlass_rest::why::Why;
+
+use super::names::job_label;
+use super::output::{Format, Out};
+use super::session::Session;
+use crate::exit::Failure;
+
+/// How many jobs are asked about when nobody names one; the rest is counted.
+const MOST: usize = 100;
+
+/// Whose waiting.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  windlass why last
+  windlass why 0DQ7 'shard[3]'")]
+pub struct WhyArgs {
+    /// A run: its id, the beginning of it, or `last`
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// A task, task[index] or the number of a job; everything that waits unless told
+    #[arg(value_name = "TASK")]
+    task: Option<String>,
+}
+
+impl WhyArgs {
+    pub async fn run(self, session: &Session) -> Result<Exit, Failure> {
+        let out = &session.out;
+        let run = session.run_meant(&self.run).await?;
+        let jobs = match &self.task {
+            Some(task) => session.jobs_meant(&run.id, task).await?,
+            None => {
+                let jobs = session.jobs_of(&run.id, ListJobs::default()).await?;
+                jobs.into_iter().filter(|job| waits(job.state)).collect()
+            }
+        };
+        if let ([job], Some(_)) = (&jobs[..], &self.task) {
+            let why = session.client.why(&run.id, job.number).await?;
+            out.one(&why, &job_label(job), |out| show(out, job, &why))?;
+            return Ok(Exit::Fine);
+        }
+        let mut told = Vec::new();
+        for job in jobs.iter().take(MOST) {
+            told.push(session.client.why(&run.id, job.number).await?);
+        }
+        match out.format {
+            Format::Table | Format::Wide => {
+                jobs.iter().zip(&told).try_for_each(|(job, why)| show(out, job, why))?;
+            }
+            _ => out.list(&told, &[("JOB", |why: &Why| why.job.to_string())], &[], "")?,
+        }
+        if jobs.len() > MOST {
+            out.note(format!("and {} more jobs; name a task to see why it waits", jobs.len() - MOST));
+        }
+        if jobs.is_empty() && run.state.is_end() {
+            out.note(format!("nothing waits: run {} is {}", run.id, run.state));
+        } else if jobs.is_empty() {
+            let running = run.job_counts.running;
+            out.note(format!("nothing waits: run {} is {}, {running} jobs run", run.id, run.state));
+        }
+        Ok(Exit::Fine)
+    }
+}
+
+fn waits(state: JobState) -> bool {
+    match state {
+        JobState::Waiting | JobState::Ready | JobState::Backoff | JobState::Held => true,
+        JobState::Running | JobState::Success | JobState::Failed | JobState::Skipped | JobState::Stopped => {
+            false
+        }
+    }
+}
+
+fn show(out: &Out, job: &Job, why: &Why) -> std::io::Result<()> {
+    out.line(format!("{} is {}", job_label(job), out.state(why.state.as_str())))?;
+    for reason in &why.reasons {
+        out.line(format!("  {} [{}]", reason.text, reason.code))?;
+        if !reason.remedy.is_empty() {
+            out.line(format!("    -> {}", reason.remedy))?;
+        }
+    }
+    Ok(())
+}
