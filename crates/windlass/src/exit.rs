@@ -73,7 +73,7 @@ pub fn tell(Failure { error, hint, .. }: &Failure) {
 }
 
 /// The error with its causes, and the code of a problem that the server told.
-fn shown(error: &anyhow::Error) -> String {
+pub fn shown(error: &anyhow::Error) -> String {
     use windlass_client::Error;
     match error.downcast_ref::<Error>() {
         // What lies between is how HTTP is done here.

@@ -6,6 +6,9 @@ mod settings;
 
 mod verbs;
 
+#[cfg(test)]
+mod reference;
+
 use std::process::ExitCode;
 
 use clap::Parser as _;

@@ -12,7 +12,7 @@ use windlass_rest::problem::Exit;
 
 use super::output::{Column, Out};
 use super::session::Session;
-use crate::exit::Failure;
+use crate::exit::{Failure, shown};
 use crate::settings::{KEYS, Role, Settings};
 
 /// Clocks that differ by more confuse who compares times; HTTP tells them in whole seconds.
@@ -171,7 +171,7 @@ async fn server(client: &Client) -> Vec<Check> {
         Ok(_) => checks.push(ok("server", format!("{} answers", client.server()))),
         Err(error) => {
             let Failure { error, hint, .. } = Failure::from(error);
-            checks.push(fail("server", format!("{error}"), hint));
+            checks.push(fail("server", shown(&error), hint));
             return checks;
         }
     }
