@@ -1,11 +1,12 @@
 //! `doctor`: every setting with where it came from, and whether the server is well.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
-use windlass_client::Client;
+use windlass_client::{Client, Patience};
 use windlass_rest::Time;
 use windlass_rest::cluster::{Cluster, MasterState};
 use windlass_rest::problem::Exit;
@@ -19,6 +20,10 @@ use crate::settings::{KEYS, Role, Settings};
 const CLOCK_DIFFERENCE_MS: u64 = 3_000;
 /// With less space than this on the disk of the data folder, something is about to fail.
 const LEAST_FREE: u64 = 200 << 20;
+
+/// A server that is not well is told of at once.
+const IMPATIENT: Patience =
+    Patience { unreachable: Duration::from_millis(400), unavailable: Duration::from_millis(400) };
 
 /// What to look at.
 #[derive(Debug, Args)]
@@ -82,7 +87,7 @@ impl Doctor {
                 Vec::new()
             }
         };
-        checks.extend(server(&session.client).await);
+        checks.extend(server(&session.client.with_patience(IMPATIENT)).await);
         let failed = checks.iter().any(|check| check.result == Found::Fail);
         let report = Report { ok: !failed, checks, settings };
         session.out.one(&report, if failed { "fail" } else { "ok" }, |out| show(out, &report))?;

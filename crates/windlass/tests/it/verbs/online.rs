@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use super::fake::{Answer, Fake, RUN, job, log, page, problem, run};
 
+/// What a problem without a hint of its own gets.
+const EXPLAIN: &str = "\"windlass explain state_conflict\" tells more";
 const CREATE: &str = "POST /api/v1/runs";
 
 fn workflow(name: &str) -> Value {
@@ -293,7 +295,10 @@ fn many_runs_are_controlled_at_once_and_refusals_do_not_stop_it() {
     ]);
     assert_eq!(ended.code, 5);
     assert!(ended.stdout.ends_with(&format!("{RUN}  nightly   running  because\n")), "{ended:?}");
-    assert_eq!(ended.stderr, format!("error: cannot recover run {other}: no [state_conflict]\n"));
+    assert_eq!(
+        ended.stderr,
+        format!("error: cannot recover run {other}: no [state_conflict]\nhint: {EXPLAIN}\n")
+    );
     assert_eq!(server.body(&format!("POST /api/v1/runs/{RUN}:recover")), json!({"from": "current"}));
 }
 
@@ -415,7 +420,7 @@ fn the_machine_room_is_shown_and_switched() {
     server.windlass(&["scheduler", "start"]).check(
         5,
         "",
-        "error: Scheduler is already running! [state_conflict]\n",
+        "error: Scheduler is already running! [state_conflict]\nhint: \"windlass explain state_conflict\" tells more\n",
     );
     server.windlass(&["pools", "set", "db", "--limit", "4"]).check(0, "db limit 4\n", "");
     server.windlass(&["pools", "delete", "db"]).check(0, "db deleted\n", "");

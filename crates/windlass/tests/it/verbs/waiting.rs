@@ -118,6 +118,19 @@ fn an_interrupt_leaves_the_run_and_says_how_to_come_back() {
 }
 
 #[test]
+fn a_log_that_cannot_be_read_does_not_hide_how_the_run_ended() {
+    let server = Fake::new(|asked| {
+        if asked.line.contains("/log") {
+            return Some(Answer::Json(500, super::fake::problem(500, "internal", "sorry")));
+        }
+        answers(asked, "success")
+    });
+    let ended = server.windlass(&["submit", "--wait", "--", "echo", "hi"]);
+    assert_eq!((ended.code, ended.stdout), (0, format!("{RUN}\n")));
+    assert!(ended.stderr.contains("error: sorry [internal]"), "{}", ended.stderr);
+}
+
+#[test]
 fn logs_are_followed_to_the_end_of_the_run() {
     let server = Fake::new(|asked| {
         let main = |state| job(1, "main", None, state);
