@@ -37,12 +37,17 @@ pub async fn until_end(session: &Session, run: &str, most: Option<Duration>) -> 
     let session = session.patient();
     let mut progress = Progress::new(&session.out);
     let waited = tokio::select! {
-        ended = follow(&session, run, &mut progress) => Waited::Ended(Box::new(ended?)),
-        () = at_most(most) => Waited::TimedOut,
-        _ = tokio::signal::ctrl_c() => Waited::Interrupted,
+        ended = follow(&session, run, &mut progress) => ended.map(|run| Waited::Ended(Box::new(run))),
+        () = at_most(most) => Ok(Waited::TimedOut),
+        _ = tokio::signal::ctrl_c() => Ok(Waited::Interrupted),
     };
     progress.clear();
-    Ok(waited)
+    waited.map_err(|failure| match failure.exit {
+        Exit::Unreachable => {
+            failure.hint(format!("the run goes on; attach again with: windlass runs wait {run}"))
+        }
+        _ => failure,
+    })
 }
 
 /// Says how waiting ended, and what to do when it did not see the end.
