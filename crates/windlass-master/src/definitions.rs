@@ -51,11 +51,12 @@ impl<S: Store> DefinitionCache<S> {
         Ok(Some(definition))
     }
 
-    /// The newest version and its number; `None` if the workflow is not stored or cannot be read.
+    /// The version that new runs get and its number; `None` if the workflow is not stored or cannot be read. An older
+    /// version that was stored again is the newest from then on.
     pub async fn newest(&self, workflow: &Name) -> Result<Option<(u32, Arc<Definition>)>, Unavailable> {
-        let Some(newest) = self.store.versions(workflow, None, 1).await?.pop() else { return Ok(None) };
-        let found = self.version(workflow, newest.number).await?;
-        Ok(found.map(|definition| (newest.number, definition)))
+        let Some(row) = self.store.workflow(workflow).await? else { return Ok(None) };
+        let found = self.version(workflow, row.version).await?;
+        Ok(found.map(|definition| (row.version, definition)))
     }
 
     /// Many versions, for a load.

@@ -19,6 +19,7 @@ mod calls;
 mod definitions;
 pub mod handle;
 pub mod logs;
+pub mod switch;
 pub mod wishes;
 pub mod workers;
 

@@ -26,6 +26,8 @@ pub struct LogWanted {
     pub attempt: AttemptNumber,
     /// From which line on.
     pub from_line: u64,
+    /// Instead: from so many lines before the end on.
+    pub tail: Option<u64>,
     /// At most so many lines; of a log that is followed, in each part.
     pub limit: u32,
     /// Whether what is printed later is wanted too.
@@ -98,6 +100,7 @@ impl LogReader {
             job: wanted.job.number.0,
             number: wanted.attempt.0,
             from_line: wanted.from_line,
+            tail: wanted.tail,
             limit: wanted.limit,
             follow: wanted.follow,
         };

@@ -25,6 +25,7 @@ use windlass_workflow::cron::Calendar;
 
 use crate::definitions::DefinitionCache;
 use crate::shell::Message;
+use crate::switch::Switch;
 use crate::workers::Names;
 
 /// A call that takes longer counts as failed: whether it was done is found out by a claim. Longer than any disk that
@@ -240,10 +241,10 @@ impl<S: Store + 'static> Asker<S> {
 fn globals(rows: &BTreeMap<GlobalKey, GlobalRow>) -> Globals {
     let mut globals = Globals::default();
     let mut calendars = BTreeMap::new();
-    for GlobalRow { key, value, .. } in rows.values() {
+    for row @ GlobalRow { key, value, .. } in rows.values() {
         let Some(value) = value else { continue };
         match key.kind {
-            GlobalKind::Dispatch => globals.dispatching = &**value != OFF,
+            GlobalKind::Dispatch => globals.dispatching = Switch::read(row).on,
             // Read where they are needed.
             GlobalKind::Worker | GlobalKind::Token => {}
             GlobalKind::Drain => {
@@ -298,9 +299,6 @@ enum CalendarError {
     #[error("`{0}` is no day of the week")]
     Weekday(String),
 }
-
-/// What the row of the dispatch switch says when nothing may start.
-pub const OFF: &str = "off";
 
 fn warn(tried: &str, error: &dyn std::error::Error) {
     let mut text = error.to_string();

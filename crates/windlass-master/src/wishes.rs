@@ -9,7 +9,7 @@ use windlass_core::rows::{Key, RunRow, Selection, Trigger, Values};
 use windlass_core::run;
 use windlass_core::shard::input::{Answer, Call, Command, Control, CreateRun, PutWorkflow, Refusal};
 use windlass_core::shard::load::StoredRun;
-use windlass_core::shard::view::{JobView, JobsWanted, RunView, Stored};
+use windlass_core::shard::view::{Counts, JobView, JobsWanted, RunView, Stored};
 use windlass_core::shard::why::Reason;
 use windlass_core::time::Wall;
 use windlass_model::{JobId, Name, Priority, RunId, ShardId, TaskId};
@@ -268,6 +268,24 @@ impl<S: Store + 'static> Handle<S> {
         let Some(found) = self.store().run(run).await? else { return Ok(None) };
         let stored = Stored::of(self.now(), self.whole_run(run).await?);
         Ok(Some(RunView { row: found.row, counts: stored.counts() }))
+    }
+
+    /// How many jobs of a run are where, as far as that is stored: all there is to know of one that is over.
+    pub async fn stored_counts(&self, run: RunId) -> Result<Counts, WishError> {
+        Ok(Stored::of(self.now(), self.whole_run(run).await?).counts())
+    }
+
+    /// What a run runs; `None` if there is no such run, or it cannot be read.
+    pub async fn definition_of(&self, run: RunId) -> Result<Option<Arc<Definition>>, WishError> {
+        let Some(found) = self.store().run(run).await? else { return Ok(None) };
+        let row = found.row;
+        match row.version {
+            Some(version) => Ok(self.definition(&row.workflow, version).await?),
+            None => {
+                let loaded = LoadedRun { row, origin: found.origin, jobs: Vec::new(), attempts: Vec::new() };
+                Ok(Some(self.stored_run(loaded).await?.definition))
+            }
+        }
     }
 
     /// Jobs of a run, open or over; `None` if there is none.

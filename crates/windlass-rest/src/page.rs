@@ -29,6 +29,7 @@ impl<T> Page<T> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
+#[serde(deny_unknown_fields)]
 pub struct PageQuery {
     /// At most this many items, up to 1000; 100 unless told.
     #[serde(skip_serializing_if = "Option::is_none")]

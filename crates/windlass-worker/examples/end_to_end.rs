@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::TcpListenerStream;
 use windlass_clock::Clock;
 use windlass_core::requirement::Capability;
@@ -90,8 +91,15 @@ async fn master(folder: PathBuf) -> Handle<SqliteStore> {
     let (shell, handle) = Shell::new(&config, store, Clock::default());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
-    let server = tonic::transport::Server::builder().tcp_nodelay(true).add_service(handle.worker_service());
-    tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
+    // Its own setting does not reach streams that are handed to it.
+    let streams = TcpListenerStream::new(listener).map(|stream| {
+        if let Ok(stream) = &stream {
+            stream.set_nodelay(true).expect("a socket");
+        }
+        stream
+    });
+    let server = tonic::transport::Server::builder().add_service(handle.worker_service());
+    tokio::spawn(server.serve_with_incoming(streams));
     tokio::spawn(shell.run());
     let data = DataFolder::open(&folder.join("worker")).expect("it opens");
     let logs = Logs::new(&data.logs(), Bounds::default());

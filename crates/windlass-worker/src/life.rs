@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use windlass_clock::Clock;
 use windlass_core::requirement::Capability;
-use windlass_core::wire::Overload;
+use windlass_core::wire::{FromWorker, Overload};
 use windlass_core::worker::Worker;
 use windlass_core::worker::input::{Decision, Effect, Input, Settings};
 
@@ -21,6 +21,9 @@ use crate::transport::{Incoming, Transport};
 const BATCH: usize = 1000;
 /// Commands that wait: they come from people and timers. Who sends more waits.
 const COMMANDS: usize = 64;
+/// While more attempts wait here than there are slots, what is said may wait so long for more of it: a message and a
+/// commit for each of a thousand short attempts a second would cost as much as the attempts.
+const GATHER: Duration = Duration::from_millis(2);
 /// How often the journal is forced to the disk.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
@@ -89,6 +92,9 @@ pub struct Life<T> {
     transport: T,
     /// What was decided and not yet done.
     decision: Decision,
+    /// What is to be said, and since when.
+    gathered: Vec<FromWorker>,
+    gathered_at: Instant,
     inputs: Vec<Input>,
     clock: Clock,
     /// Kept for its lock.
@@ -126,6 +132,8 @@ impl<T: Transport> Life<T> {
             commands,
             transport,
             decision,
+            gathered: vec![],
+            gathered_at: synced,
             inputs,
             clock,
             _folder: folder,
@@ -145,6 +153,7 @@ impl<T: Transport> Life<T> {
             ended = self.perform()?.or(told);
         }
         let ended = ended.expect("the loop ends when it is some");
+        self.say();
         let Life { executors, .. } = self;
         // It waits for processes to be gone.
         let _ = tokio::task::spawn_blocking(|| executors.end()).await;
@@ -159,19 +168,35 @@ impl<T: Transport> Life<T> {
             self.journal.rewrite(&self.worker.journal_now())?;
         }
         self.sync_journal();
-        let (mut messages, mut ended) = (vec![], None);
+        let mut ended = None;
         for effect in effects {
             match effect {
                 Effect::Spawn(assignment) => self.executors.spawn(assignment),
                 Effect::Signal(attempt, signal) => self.executors.signal(attempt, signal),
-                Effect::Send(message) => messages.push(message),
+                Effect::Send(message) => {
+                    if self.gathered.is_empty() {
+                        self.gathered_at = Instant::now();
+                    }
+                    self.gathered.push(message);
+                }
                 Effect::Drained => ended = Some(Ended::Drained),
             }
         }
-        if !messages.is_empty() {
-            self.transport.send(messages);
+        if !self.may_gather() {
+            self.say();
         }
         Ok(ended)
+    }
+
+    /// Whether what is to be said may wait for more of it.
+    fn may_gather(&self) -> bool {
+        self.worker.has_waiting() && self.gathered_at.elapsed() < GATHER
+    }
+
+    fn say(&mut self) {
+        if !self.gathered.is_empty() {
+            self.transport.send(std::mem::take(&mut self.gathered));
+        }
     }
 
     /// Forces the journal to the disk from time to time. There is a heartbeat at least as often.
@@ -211,6 +236,7 @@ impl<T: Transport> Life<T> {
                 Some(Command::End) | None => return Some(Ended::Told),
             },
             () = tokio::time::sleep(left), if wakes => self.inputs.push(Input::Woken),
+            () = tokio::time::sleep(GATHER), if !self.gathered.is_empty() => self.say(),
         }
         while self.inputs.len() < BATCH
             && let Some(incoming) = self.transport.try_receive()

@@ -59,9 +59,19 @@ async fn answer(
         RunId::from_u64(question.run).ok_or_else(|| io::Error::other("the id of a run makes no sense"))?;
     let job = JobId { run, number: JobNumber(question.job) };
     let id = LogId { job, attempt: AttemptNumber(question.number) };
+    let from = match question.tail {
+        Some(tail) => {
+            let logs = logs.clone();
+            let count = move || logs.open(id)?.map_or(Ok(0), |reader| reader.lines());
+            let count: io::Result<u64> =
+                tokio::task::spawn_blocking(count).await.map_err(io::Error::other)?;
+            count?.saturating_sub(tail)
+        }
+        None => question.from_line,
+    };
     if question.follow {
-        let mut follow = logs.follow(id, question.from_line);
-        let mut next_line = question.from_line;
+        let mut follow = logs.follow(id, from);
+        let mut next_line = from;
         while let Some(lines) = follow.next().await? {
             next_line = follow.next_line();
             let part = v1::LogPart { items: items(lines), next_line, ..part(question.question) };
@@ -75,7 +85,7 @@ async fn answer(
     }
     // Before the look: what is over then is all there.
     let live = logs.is_live(id);
-    let (from, limit) = (question.from_line, (question.limit as usize).clamp(1, LINES));
+    let limit = (question.limit as usize).clamp(1, LINES);
     let logs = logs.clone();
     let read = move || -> io::Result<(Vec<Item>, u64, bool)> {
         let Some(reader) = logs.open(id)? else { return Ok((vec![], from, true)) };

@@ -4,7 +4,8 @@ use clap::{Parser, Subcommand};
 use windlass_rest::problem::Exit;
 
 use crate::exit::Failure;
-use crate::verbs;
+use crate::roles::{master, standalone, worker};
+use crate::{chaos, demo, verbs};
 
 /// A fault-tolerant scheduler for tasks and workflows.
 #[derive(Debug, Parser)]
@@ -19,6 +20,16 @@ pub struct Cli {
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run master, worker, API and UI in one process
+    Standalone(standalone::Args),
+    /// Run a master
+    Master(master::Args),
+    /// Run a worker
+    Worker(worker::Args),
+    /// Show a master, three workers and a hundred tasks, and that killing any of them is harmless
+    Demo(demo::Args),
+    /// Kill masters and workers at random, and prove that nothing is lost
+    Chaos(chaos::Args),
     #[command(flatten)]
     Verb(verbs::Verb),
 }
@@ -27,6 +38,11 @@ impl Cli {
     /// Does it.
     pub fn run(self) -> Result<Exit, Failure> {
         match self.command {
+            Command::Standalone(args) => standalone::run(&args, &self.global),
+            Command::Master(args) => master::run(&args, &self.global),
+            Command::Worker(args) => worker::run(&args, &self.global),
+            Command::Demo(args) => demo::run(&args, &self.global),
+            Command::Chaos(args) => chaos::run(&args, &self.global),
             Command::Verb(verb) => verbs::run(verb, &self.global),
         }
     }

@@ -4,7 +4,11 @@ mod cli;
 mod exit;
 mod settings;
 
+mod roles;
 mod verbs;
+
+mod chaos;
+mod demo;
 
 #[cfg(test)]
 mod reference;

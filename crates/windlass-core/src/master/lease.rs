@@ -134,7 +134,7 @@ impl Master {
                 // It may have been registered long ago by a call whose answer was lost: only a renewal moves the
                 // counter, and gives a right.
                 self.lease.counter = Some(counter);
-                (self.lease.next, self.lease.next_look) = (now.mono, Some(now.mono));
+                self.lease.next = now.mono;
                 self.lease.rival = None;
             }
             Err(RegisterFailure::NameTaken(rival)) => match self.lease.rival {
@@ -160,7 +160,10 @@ impl Master {
         match answer {
             Ok(renewal) => {
                 self.lease.counter = Some(renewal.counter);
-                self.lease.renewed = Some(began);
+                if self.lease.renewed.replace(began).is_none() {
+                    // From now on it may claim: it looks at once what there is.
+                    self.lease.next_look = Some(now.mono);
+                }
                 self.compare_owned(now, began, &renewal.owned);
                 if let Some(globals) = renewal.globals {
                     self.globals = globals;

@@ -214,12 +214,30 @@ impl Master {
         &self.globals
     }
 
+    /// How much work is not over in each of its shards.
+    pub fn work(&self) -> impl Iterator<Item = (ShardId, crate::shard::view::Work)> {
+        self.live_shards().map(|(id, shard)| (id, shard.work()))
+    }
+
+    /// What a worker has of its shards.
+    pub fn attempts_on(&self, worker: WorkerId) -> Vec<crate::shard::view::AttemptView> {
+        self.live_shards().flat_map(|(_, shard)| shard.attempts_on(worker)).collect()
+    }
+
+    /// For each class of ready work of its shards: how many jobs.
+    pub fn demand(&self) -> impl Iterator<Item = (std::sync::Arc<crate::requirement::Requirement>, u64)> {
+        self.live_shards().flat_map(|(_, shard)| shard.demand().map(|(class, _, count)| (class, count)))
+    }
+
+    fn live_shards(&self) -> impl Iterator<Item = (ShardId, &crate::shard::Shard)> {
+        self.shards.iter().filter_map(|(id, held)| match &held.state {
+            State::Live(live) => Some((*id, &live.shard)),
+            State::Wanted { .. } | State::Claiming | State::Loading | State::GivingUp => None,
+        })
+    }
+
     /// How many runs are open in its shards, and how many calls wait.
     pub fn open(&self) -> (usize, usize) {
-        let runs = self.shards.values().map(|held| match &held.state {
-            State::Live(live) => live.shard.open_runs(),
-            State::Wanted { .. } | State::Claiming | State::Loading | State::GivingUp => 0,
-        });
-        (runs.sum(), self.calls.len())
+        (self.live_shards().map(|(_, shard)| shard.open_runs()).sum(), self.calls.len())
     }
 }

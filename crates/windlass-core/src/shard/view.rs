@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use windlass_model::{JobId, JobNumber, JobState, RunId, TaskId};
+use windlass_model::{AttemptNumber, JobId, JobNumber, JobState, Name, RunId, TaskId, WorkerId};
 use windlass_workflow::definition::TaskIndex;
 
 use super::Shard;
@@ -13,7 +13,7 @@ use super::input::{Decision, Settings, Why};
 use super::load::StoredRun;
 use super::open_run::{Done, Jobs, OpenRun, Phase};
 use crate::rows::{RunRow, Values};
-use crate::time::Now;
+use crate::time::{Now, Wall};
 use crate::{job, run};
 
 /// A run as people see it.
@@ -80,7 +80,63 @@ pub struct JobView {
     pub outputs: Option<Arc<Values>>,
 }
 
+/// Work that is not over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Runs that are open.
+    pub open_runs: u64,
+    /// Jobs that could start.
+    pub ready_jobs: u64,
+    /// Jobs of which an attempt is assigned, runs or is being ended.
+    pub running_jobs: u64,
+}
+
+/// An attempt that a worker has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttemptView {
+    /// The job it tries.
+    pub job: JobId,
+    /// The workflow of the job's run.
+    pub workflow: Name,
+    /// The job's task.
+    pub task: TaskId,
+    /// The number users see.
+    pub number: AttemptNumber,
+    /// When it started, as far as is known.
+    pub started_at: Option<Wall>,
+}
+
 impl Shard {
+    /// How much work is not over. Takes time for the runs that are open, not for their jobs.
+    pub fn work(&self) -> Work {
+        Work {
+            open_runs: self.runs.len() as u64,
+            ready_jobs: self.queue.demand().map(|(_, _, count)| count).sum(),
+            running_jobs: self.runs.values().map(|run| run.attempts as u64).sum(),
+        }
+    }
+
+    /// What a worker has of this shard, in the order of runs.
+    pub fn attempts_on(&self, worker: WorkerId) -> Vec<AttemptView> {
+        let mut found = Vec::new();
+        for run in self.runs.values().filter(|run| run.attempts > 0) {
+            for (task, open) in run.definition.tasks.iter().zip(&run.tasks) {
+                let Phase::Open(jobs) = &open.phase else { continue };
+                found.extend(jobs.begun.iter().filter_map(|(item, job)| match job.state {
+                    job::State::Running(current) if current.worker == worker => Some(AttemptView {
+                        job: JobId { run: run.row.id, number: JobNumber(jobs.base.0 + item) },
+                        workflow: run.row.workflow.clone(),
+                        task: task.id.clone(),
+                        number: current.number,
+                        started_at: current.started_at,
+                    }),
+                    _ => None,
+                }));
+            }
+        }
+        found
+    }
+
     /// A run that is open.
     pub fn run_view(&self, run: RunId) -> Option<RunView> {
         self.runs.get(&run).map(|run| RunView { row: run.row.clone(), counts: counts(run) })

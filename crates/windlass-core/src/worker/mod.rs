@@ -155,6 +155,11 @@ impl Worker {
         Wants { wake_at: times.into_iter().flatten().min() }
     }
 
+    /// Whether attempts wait here for a slot: nothing stands still while what is said takes a moment longer.
+    pub fn has_waiting(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
     /// Which process life this is.
     pub fn incarnation(&self) -> windlass_model::Incarnation {
         self.settings.life.incarnation

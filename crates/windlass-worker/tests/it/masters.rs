@@ -190,6 +190,7 @@ async fn a_workflow_runs_from_submission_to_its_end() {
     let wanted = LogWanted {
         job: JobId { run, number: JobNumber(1) },
         attempt: AttemptNumber(1),
+        tail: None,
         from_line: 0,
         limit: 10,
         follow: false,

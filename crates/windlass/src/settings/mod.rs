@@ -7,6 +7,6 @@ mod args;
 mod keys;
 mod read;
 
-pub use args::Given;
-pub use keys::{KEYS, Key, Kind, Role};
-pub use read::{Origin, Settings, SettingsError};
+pub use args::{Given, IsRole};
+pub use keys::{KEYS, Role};
+pub use read::Settings;

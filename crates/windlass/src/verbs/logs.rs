@@ -18,6 +18,7 @@ use windlass_rest::problem::Exit;
 use super::names::{JobName, job_label, says};
 use super::output::Format;
 use super::session::Session;
+use super::wait::has_no_events;
 use crate::exit::Failure;
 
 /// How often an ended attempt whose log is not complete is looked at again, and how soon: its worker sends the last
@@ -154,7 +155,7 @@ impl Logs {
                     printer.notice(&job, &page);
                     page.items.iter().try_for_each(|line| printer.line(&job, attempt, line))?;
                 },
-                event = events.next(), if !ended => match event? {
+                event = events.next(), if !ended => match or_none(event)? {
                     Some(Event::Job(event)) if event.run == run => news.push(event.job),
                     Some(Event::Run(now)) if now.id == run => run_is_over = now.state.is_end(),
                     Some(Event::Resync(_)) => events = session.client.run_events(run),
@@ -177,6 +178,16 @@ impl Logs {
         let begun = job.attempts.iter().filter(|attempt| attempt.started_at.is_some());
         let mut begun = begun.map(|attempt| attempt.number).rev();
         begun.find(|number| self.attempt.is_none_or(|wanted| *number == wanted))
+    }
+}
+
+/// A server that does not tell what happens is asked again and again, as one whose stream has ended.
+fn or_none(
+    event: Result<Option<Event>, windlass_client::Error>,
+) -> Result<Option<Event>, windlass_client::Error> {
+    match event {
+        Err(error) if has_no_events(&error) => Ok(None),
+        event => event,
     }
 }
 

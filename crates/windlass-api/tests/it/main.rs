@@ -1,0 +1,6 @@
+//! A real master over SQLite, a real worker with real processes, and the server between them and its callers.
+
+#![allow(clippy::unwrap_used, reason = "clippy knows unwrap in tests only of marked functions")]
+
+mod runs;
+mod world;

@@ -1,0 +1,161 @@
+//! A cluster of processes: a master, workers, and a client that talks to them.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use windlass_client::{Client, Patience, Settings};
+use windlass_rest::PageQuery;
+use windlass_rest::workers::WorkerState;
+
+use crate::node::Node;
+
+/// How long a cluster may take to be ready.
+const READY: Duration = Duration::from_secs(60);
+
+/// What a cluster is made of.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The program.
+    pub program: PathBuf,
+    /// Where everything is kept.
+    pub folder: PathBuf,
+    /// Port of the master; any that is free unless told.
+    pub port: Option<u16>,
+    /// How many workers there are.
+    pub workers: usize,
+    /// How many attempts each of them runs at once.
+    pub slots: u32,
+    /// Flags for every process that knows them, such as `--kill-grace`.
+    pub master_flags: Vec<String>,
+    /// The same for workers.
+    pub worker_flags: Vec<String>,
+}
+
+impl Plan {
+    /// A small cluster.
+    pub fn new(program: &Path, folder: &Path) -> Plan {
+        Plan {
+            program: program.to_owned(),
+            folder: folder.to_owned(),
+            port: None,
+            workers: 3,
+            slots: 4,
+            master_flags: Vec::new(),
+            worker_flags: Vec::new(),
+        }
+    }
+
+    /// Shorter times than anybody would want outside of a test.
+    #[must_use]
+    pub fn impatient(mut self) -> Plan {
+        let both = ["--worker-timeout", "2s", "--kill-grace", "1s"];
+        let master = ["--lease-ttl", "2s", "--adoption-grace", "4s"];
+        let worker = ["--heartbeat", "300ms", "--drain-timeout", "2s"];
+        self.master_flags.extend(both.iter().chain(&master).map(|flag| (*flag).to_owned()));
+        self.worker_flags.extend(both.iter().chain(&worker).map(|flag| (*flag).to_owned()));
+        self
+    }
+}
+
+/// A cluster that runs.
+#[derive(Debug)]
+pub struct Cluster {
+    /// The master.
+    pub master: Node,
+    /// The workers.
+    pub workers: Vec<Node>,
+    /// Talks to the master, and tries for long.
+    pub client: Client,
+    /// Where the master is.
+    pub url: String,
+}
+
+impl Cluster {
+    /// Starts the processes, and waits until they are ready.
+    pub async fn start(plan: &Plan) -> anyhow::Result<Cluster> {
+        let mut cluster = Cluster::prepare(plan)?;
+        cluster.master.start()?;
+        for worker in &mut cluster.workers {
+            worker.start()?;
+        }
+        cluster.ready().await?;
+        Ok(cluster)
+    }
+
+    /// Everything but the processes.
+    pub fn prepare(plan: &Plan) -> anyhow::Result<Cluster> {
+        let folder = &plan.folder;
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let port = match plan.port {
+            Some(port) => port,
+            None => free_port()?,
+        };
+        let url = format!("http://127.0.0.1:{port}");
+        let node = |name: &str, role: &[&str], flags: &[String]| {
+            let mut arguments: Vec<String> = role.iter().map(|text| (*text).to_owned()).collect();
+            arguments.extend(["--name".to_owned(), name.to_owned()]);
+            arguments.extend(flags.iter().cloned());
+            Node::new(name, &plan.program, arguments, folder.join(format!("{name}.log")))
+        };
+        let data = |name: &str| folder.join(name).display().to_string();
+        let store = format!("sqlite:{}", folder.join("store.db").display());
+        let listen = format!("127.0.0.1:{port}");
+        let master = ["master", "--store", &store, "--listen", &listen, "--data", &data("master")];
+        let master = node("master", &master, &plan.master_flags);
+        let slots = plan.slots.to_string();
+        let workers = (1..=plan.workers).map(|number| {
+            let name = format!("worker{number}");
+            let role = ["worker", "--master", &url, "--slots", &slots, "--data", &data(&name)];
+            node(&name, &role, &plan.worker_flags)
+        });
+        let workers = workers.collect();
+        let settings = Settings { server: url.clone(), token: None, patience: Patience::LONG };
+        Ok(Cluster { master, workers, client: Client::new(&settings)?, url })
+    }
+
+    /// Waits until every worker is there.
+    pub async fn ready(&mut self) -> anyhow::Result<()> {
+        let began = Instant::now();
+        loop {
+            if let Some(status) = self.master.ended() {
+                bail!("the master has ended with {status}:\n{}", self.master.printed());
+            }
+            for worker in &mut self.workers {
+                if let Some(status) = worker.ended() {
+                    bail!("{} has ended with {status}:\n{}", worker.name, worker.printed());
+                }
+            }
+            let online = match self.client.workers(&PageQuery::default()).await {
+                Ok(page) => page.items.iter().filter(|worker| worker.state == WorkerState::Online).count(),
+                Err(_) => 0,
+            };
+            if online >= self.workers.len() {
+                return Ok(());
+            }
+            if began.elapsed() > READY {
+                bail!("{online} of {} workers are there:\n{}", self.workers.len(), self.master.printed());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Ends everything in good order.
+    pub async fn end(&mut self) {
+        for worker in &mut self.workers {
+            worker.end().await;
+        }
+        self.master.end().await;
+    }
+
+    /// Every process, the master first.
+    pub fn nodes(&mut self) -> impl Iterator<Item = &mut Node> {
+        std::iter::once(&mut self.master).chain(&mut self.workers)
+    }
+}
+
+/// A port that nobody has at the moment.
+fn free_port() -> anyhow::Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0").context("there is no free port")?.local_addr()?.port())
+}

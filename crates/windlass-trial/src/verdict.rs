@@ -1,0 +1,251 @@
+//! What a trial has shown: what the product says, held against the ledger.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use windlass_client::Client;
+use windlass_rest::attempts::Attempt;
+use windlass_rest::jobs::{Job, ListJobs};
+use windlass_rest::{AttemptState, JobState, RunState};
+
+use crate::feed::Fed;
+use crate::ledger::{Ledger, Line};
+use crate::leftovers;
+
+/// How long a process may take to be gone after its attempt was said to be over: it is written down a moment before
+/// the process has left the table of processes.
+const GONE: Duration = Duration::from_secs(5);
+
+/// Counts and complaints.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Verdict {
+    /// Runs that were acknowledged.
+    pub submitted: u64,
+    /// Of these, how many succeeded.
+    pub succeeded: u64,
+    /// Of these, how many are not over, or not known any more.
+    pub lost: u64,
+    /// Jobs of which two attempts were accepted.
+    pub accepted_twice: u64,
+    /// Jobs that were begun again although the worker that had them was not disturbed.
+    pub redone: u64,
+    /// Attempts that were begun again because their worker was lost.
+    pub retried: u64,
+    /// Processes that outlived their run.
+    pub left_behind: u64,
+    /// Everything that is wrong, one by one.
+    pub violations: Vec<String>,
+}
+
+impl Verdict {
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.violations.is_empty()
+    }
+
+    fn violation(&mut self, what: String) {
+        self.violations.push(what);
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = [
+            ("submitted", self.submitted),
+            ("succeeded", self.succeeded),
+            ("lost", self.lost),
+            ("accepted twice", self.accepted_twice),
+            ("redone for no reason", self.redone),
+            ("retried after a worker's death", self.retried),
+            ("processes left behind", self.left_behind),
+        ];
+        for (what, count) in rows {
+            writeln!(f, "  {what:<32}{count:>8}")?;
+        }
+        for violation in self.violations.iter().take(20) {
+            writeln!(f, "  WRONG: {violation}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Which workers were killed or frozen, and when.
+#[derive(Clone, Debug, Default)]
+pub struct Disturbances {
+    times: BTreeMap<String, Vec<Timestamp>>,
+}
+
+impl Disturbances {
+    /// A worker is disturbed now.
+    pub fn note(&mut self, worker: &str) {
+        self.times.entry(worker.to_owned()).or_default().push(Timestamp::now());
+    }
+
+    /// Whether an attempt's worker was disturbed while it had the attempt.
+    fn explain(&self, attempt: &Attempt) -> bool {
+        // What is on its way to a dead worker was assigned after its death, until that is noticed.
+        let (unnoticed, slack) = (SignedDuration::from_secs(6), SignedDuration::from_secs(1));
+        let (began, ended) = (attempt.assigned_at, attempt.finished_at);
+        let times = attempt.worker.as_ref().and_then(|worker| self.times.get(worker));
+        times.into_iter().flatten().any(|time| {
+            began.is_none_or(|began| began.timestamp() - unnoticed <= *time)
+                && ended.is_none_or(|ended| *time <= ended.timestamp() + slack)
+        })
+    }
+}
+
+/// Waits until the runs are over, for so long without any progress, and judges them.
+pub async fn judge(
+    client: &Client,
+    fed: &[Fed],
+    ledger: &Ledger,
+    disturbed: &Disturbances,
+    patience: Duration,
+) -> Verdict {
+    let mut verdict = Verdict { submitted: fed.len() as u64, ..Verdict::default() };
+    let ends = wait(client, fed, patience).await;
+    let lines = ledger.by_job();
+    for fed in fed {
+        match ends.get(&fed.run) {
+            Some(RunState::Success) => verdict.succeeded += 1,
+            Some(state) if state.is_end() => verdict.violation(format!("run {} has {state}", fed.run)),
+            Some(state) => {
+                verdict.lost += 1;
+                verdict.violation(format!("run {} is still {state}", fed.run));
+            }
+            None => {
+                verdict.lost += 1;
+                verdict.violation(format!("run {} is not known", fed.run));
+            }
+        }
+        match jobs(client, &fed.run).await {
+            Ok(jobs) => {
+                for job in &jobs {
+                    judge_job(&mut verdict, fed, job, &lines, disturbed);
+                }
+                judge_order(&mut verdict, fed, &jobs, &lines);
+            }
+            Err(error) => verdict.violation(format!("jobs of run {} cannot be read: {error}", fed.run)),
+        }
+    }
+    let runs: BTreeSet<String> = fed.iter().map(|fed| fed.run.clone()).collect();
+    let began = Instant::now();
+    let mut left = leftovers::of_runs(&runs);
+    while !left.is_empty() && began.elapsed() < GONE {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        left = leftovers::of_runs(&runs);
+    }
+    verdict.left_behind = left.len() as u64;
+    for (pid, command) in left {
+        verdict.violation(format!("process {pid} was left behind: {command}"));
+    }
+    verdict
+}
+
+/// Where each run is once all are over, or nothing has moved for so long.
+async fn wait(client: &Client, fed: &[Fed], patience: Duration) -> BTreeMap<String, RunState> {
+    let mut ends = BTreeMap::new();
+    let (mut moved, mut progress) = (Instant::now(), 0);
+    loop {
+        let mut ended = 0;
+        for fed in fed {
+            let over = ends.get(&fed.run).is_some_and(|state: &RunState| state.is_end());
+            if !over && let Ok(run) = client.run(&fed.run).await {
+                ended += run.job_counts.ended();
+                ends.insert(fed.run.clone(), run.state);
+            }
+            ended += u64::from(over) * 1_000_000;
+        }
+        if ends.len() == fed.len() && ends.values().all(|state| state.is_end()) {
+            return ends;
+        }
+        if ended != progress {
+            (moved, progress) = (Instant::now(), ended);
+        }
+        if moved.elapsed() > patience {
+            return ends;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+async fn jobs(client: &Client, run: &str) -> Result<Vec<Job>, windlass_client::Error> {
+    let mut query = ListJobs { limit: Some(1000), ..ListJobs::default() };
+    let mut jobs = Vec::new();
+    loop {
+        let page = client.jobs(run, &query).await?;
+        jobs.extend(page.items);
+        query.cursor = page.next_cursor;
+        if query.cursor.is_none() {
+            return Ok(jobs);
+        }
+    }
+}
+
+type Lines = BTreeMap<(String, u32), Vec<Line>>;
+
+fn judge_job(verdict: &mut Verdict, fed: &Fed, job: &Job, lines: &Lines, disturbed: &Disturbances) {
+    let what = format!("job {}.{} ({})", fed.run, job.number, job.task);
+    let accepted = job.attempts.iter().filter(|attempt| attempt.state == AttemptState::Success).count();
+    if accepted > 1 {
+        verdict.accepted_twice += 1;
+        verdict.violation(format!("{accepted} attempts of {what} were accepted"));
+    }
+    let numbers: Vec<u32> = job.attempts.iter().map(|attempt| attempt.number).collect();
+    if numbers.iter().zip(1..).any(|(number, expected)| *number != expected) {
+        verdict.violation(format!("attempts of {what} are numbered {numbers:?}"));
+    }
+    for attempt in &job.attempts {
+        if attempt.state != AttemptState::Lost {
+            continue;
+        }
+        if disturbed.explain(attempt) {
+            verdict.retried += 1;
+        } else {
+            verdict.redone += 1;
+            let worker = attempt.worker.as_deref().unwrap_or("nobody");
+            verdict.violation(format!("{what} was lost by {worker}, which nobody had disturbed then"));
+        }
+    }
+    if !fed.ledgered {
+        return;
+    }
+    let lines = lines.get(&(fed.run.clone(), job.number)).map_or(&[][..], Vec::as_slice);
+    let mut starts: Vec<u32> =
+        lines.iter().filter(|line| line.event == "START").map(|line| line.attempt).collect();
+    starts.sort_unstable();
+    if starts.windows(2).any(|pair| pair[0] == pair[1]) {
+        verdict.violation(format!("an attempt of {what} was started twice: {starts:?}"));
+    }
+    if job.state == JobState::Success {
+        let last = job.attempts.last().map_or(0, |attempt| attempt.number);
+        let ended = lines.iter().any(|line| line.event == "END" && line.attempt == last);
+        if !ended {
+            verdict.violation(format!("{what} is a success, but attempt {last} never ended: {lines:?}"));
+        }
+    }
+}
+
+/// Nothing began before what it needs had ended.
+fn judge_order(verdict: &mut Verdict, fed: &Fed, jobs: &[Job], lines: &Lines) {
+    let of = |task: &str| {
+        let job = jobs.iter().find(|job| job.task == task)?;
+        lines.get(&(fed.run.clone(), job.number))
+    };
+    for (task, needs) in &fed.needs {
+        let Some(began) = of(task).and_then(|lines| first(lines, "START")) else { continue };
+        for need in needs {
+            let ended = of(need).and_then(|lines| first(lines, "END"));
+            if ended.is_none_or(|ended| ended > began) {
+                verdict.violation(format!("{task} of run {} began before {need} had ended", fed.run));
+            }
+        }
+    }
+}
+
+fn first(lines: &[Line], event: &str) -> Option<u64> {
+    lines.iter().filter(|line| line.event == event).map(|line| line.nanos).min()
+}

@@ -1,0 +1,52 @@
+//! `windlass master`: a master and nothing else.
+
+use windlass_rest::problem::Exit;
+
+use super::master_part::{MasterPart, StoreUrl};
+use super::signals::Signals;
+use super::{block_on, clock, logging, places};
+use crate::exit::Failure;
+use crate::settings::{Given, IsRole, Role, Settings};
+use crate::verbs::Global;
+
+/// The role, for its flags.
+#[derive(Clone, Debug)]
+pub struct Master;
+
+impl IsRole for Master {
+    const ROLE: Role = Role::Master;
+}
+
+/// Its flags.
+pub type Args = Given<Master>;
+
+/// Runs until it is asked to end.
+pub fn run(args: &Args, _global: &Global) -> Result<Exit, Failure> {
+    let settings = Settings::read(args).map_err(Failure::usage)?;
+    let name = places::name(&settings, "")?;
+    logging::start(&settings, "master", name.as_str())?;
+    let store = settings.needed("store").map_err(|error| {
+        Failure::usage(error)
+            .hint("say where the truth is kept, such as --store sqlite:/var/lib/windlass/store.db")
+    })?;
+    let store = StoreUrl::read(store)?;
+    if let Some(registry @ ("etcd" | "zookeeper" | "consul")) =
+        settings.text("registry").and_then(|url| url.split(':').next())
+    {
+        let error = settings.wrong("registry", format_args!("{registry} is not there yet"));
+        return Err(Failure::usage(error).hint("leave it at `store`"));
+    }
+    let data = places::data(&settings)?;
+    let clock = clock(&settings)?;
+    block_on(async {
+        let mut signals = Signals::listen()?;
+        let mut master = MasterPart::start(&settings, name, &store, &data, clock).await?;
+        tracing::info!(address = %master.address, "a master listens");
+        tokio::select! {
+            failure = master.failed() => return Err(failure),
+            () = signals.next() => tracing::info!("asked to end"),
+        }
+        master.stop().await;
+        Ok(Exit::Fine)
+    })?
+}

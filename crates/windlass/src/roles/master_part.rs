@@ -1,0 +1,189 @@
+//! A master in this process: store, machine, server.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use windlass_api::{Auth, FirstToken, Server};
+use windlass_clock::Clock;
+use windlass_master::{Config, Ended, Handle, Shell};
+use windlass_model::Name;
+use windlass_rest::problem::Exit;
+use windlass_store_sqlite::SqliteStore;
+
+use crate::exit::Failure;
+use crate::settings::Settings;
+
+/// Commits under way one behind the other: one is written while the next is decided, and one waits.
+const PIPELINE: usize = 3;
+/// How long a call waits for an owner of what it is about.
+const CALL_WAIT: Duration = Duration::from_secs(15);
+/// How long giving up everything in good order may take.
+const STOP_WAIT: Duration = Duration::from_secs(3);
+
+/// Where the truth is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreUrl {
+    /// In a file.
+    Sqlite(PathBuf),
+}
+
+impl StoreUrl {
+    /// Reads a URL.
+    pub fn read(text: &str) -> Result<StoreUrl, Failure> {
+        let refuse = |why: String| Failure::usage(anyhow::anyhow!("`{text}` cannot be the store: {why}"));
+        let (scheme, rest) = text.split_once(':').unwrap_or((text, ""));
+        match scheme {
+            "sqlite" if rest.is_empty() => Err(refuse("it names no file".into()).hint("write sqlite:PATH")),
+            "sqlite" => Ok(StoreUrl::Sqlite(rest.strip_prefix("//").unwrap_or(rest).into())),
+            "postgres" | "postgresql" | "mongodb" => {
+                Err(refuse(format!("{scheme} is not there yet")).hint("use sqlite:PATH for now"))
+            }
+            _ => Err(refuse("its kind is not known".into()).hint("write sqlite:PATH")),
+        }
+    }
+
+    /// The URL as it is shown.
+    fn shown(&self) -> String {
+        match self {
+            StoreUrl::Sqlite(path) => format!("sqlite:{}", path.display()),
+        }
+    }
+}
+
+/// A master that runs.
+pub struct MasterPart {
+    pub handle: Handle<SqliteStore>,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// What the worker beside it joins with, where that is asked for and can be told.
+    pub token: Option<String>,
+    shell: JoinHandle<Ended>,
+    server: JoinHandle<std::io::Result<()>>,
+    stop: CancellationToken,
+}
+
+impl MasterPart {
+    /// Opens the store, begins to listen, and starts the machine.
+    pub async fn start(
+        settings: &Settings,
+        name: Name,
+        store: &StoreUrl,
+        data: &Path,
+        clock: Clock,
+    ) -> Result<MasterPart, Failure> {
+        let listener = listen(settings).await?;
+        let address = listener.local_addr()?;
+        let StoreUrl::Sqlite(path) = store;
+        let file = path.clone();
+        let opened = move || SqliteStore::open(&file, &windlass_store_sqlite::Options::default());
+        let opened = Arc::new(tokio::task::spawn_blocking(opened).await??);
+        let auth = if address.ip().is_loopback() { Auth::Loopback } else { Auth::Tokens };
+        let token = match auth {
+            Auth::Loopback => None,
+            Auth::Tokens => first_token(&opened, data).await?,
+        };
+        let shell_config = config(settings, name);
+        let (shell, handle) = Shell::new(&shell_config, opened, clock);
+        let stop = CancellationToken::new();
+        let server_config = windlass_api::Config {
+            auth,
+            wait: CALL_WAIT,
+            store: store.shown(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let server = Server::new(handle.clone(), server_config);
+        let server = tokio::spawn(server.serve(listener, stop.child_token()));
+        Ok(MasterPart { handle, address, token, shell: tokio::spawn(shell.run()), server, stop })
+    }
+
+    /// Waits until it owns something and can answer.
+    pub async fn ready(&self) {
+        let look = |master: &windlass_core::master::Master, _| master.live().next().is_some();
+        while !self.handle.inspect(look).await.unwrap_or(true) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Why it has ended by itself. Cancel safe.
+    pub async fn failed(&mut self) -> Failure {
+        tokio::select! {
+            ended = &mut self.shell => match ended {
+                Ok(Ended::NameTaken(_)) => Failure {
+                    exit: Exit::Conflict,
+                    error: anyhow::anyhow!("another live master is called `{}`", self.handle.name()),
+                    hint: Some("start this one with another --name".into()),
+                },
+                Ok(Ended::Stopped) => anyhow::anyhow!("the master has stopped").into(),
+                Err(error) => anyhow::Error::new(error).context("the master has failed").into(),
+            },
+            ended = &mut self.server => match ended {
+                Ok(Ok(())) => anyhow::anyhow!("the server has stopped").into(),
+                Ok(Err(error)) => anyhow::Error::new(error).context("the server has failed").into(),
+                Err(error) => anyhow::Error::new(error).context("the server has failed").into(),
+            },
+        }
+    }
+
+    /// Takes nothing new, gives its shards up, and ends.
+    pub async fn stop(self) {
+        self.handle.stop().await;
+        let mut shell = self.shell;
+        if tokio::time::timeout(STOP_WAIT, &mut shell).await.is_err() {
+            tracing::warn!("the store does not take the goodbye; others will notice by the lease");
+            shell.abort();
+        }
+        self.stop.cancel();
+        let _ = tokio::time::timeout(STOP_WAIT, self.server).await;
+    }
+}
+
+async fn listen(settings: &Settings) -> Result<TcpListener, Failure> {
+    let text = settings.needed("listen")?;
+    let address: SocketAddr = match text.parse() {
+        Ok(address) => address,
+        Err(_) => {
+            tokio::net::lookup_host(text).await.ok().and_then(|mut found| found.next()).ok_or_else(|| {
+                Failure::usage(settings.wrong("listen", "write HOST:PORT, such as 127.0.0.1:8000"))
+            })?
+        }
+    };
+    TcpListener::bind(address).await.map_err(|cause| Failure {
+        exit: Exit::Failed,
+        error: anyhow::Error::new(cause).context(format!("cannot listen on {address}")),
+        hint: Some("end what listens there, or choose another address with --listen".into()),
+    })
+}
+
+/// Sees to it that somebody can log in. The secret of the first token, if it can still be told.
+async fn first_token(store: &SqliteStore, data: &Path) -> Result<Option<String>, Failure> {
+    let given = std::env::var("WINDLASS_ADMIN_TOKEN").ok();
+    match windlass_api::first_token(store, data, given.as_deref()).await? {
+        FirstToken::Given => Ok(given),
+        FirstToken::Known => Ok(None),
+        FirstToken::File(file) => {
+            tracing::info!(file = %file.display(), "the first token is in a file");
+            let secret = std::fs::read_to_string(&file);
+            let secret = secret.with_context(|| format!("cannot read {}", file.display()))?;
+            Ok(Some(secret.trim().to_owned()))
+        }
+    }
+}
+
+fn config(settings: &Settings, name: Name) -> Config {
+    let duration = |key| settings.duration(key).expect("the table has a default");
+    Config {
+        name,
+        lanes: 1,
+        pipeline: PIPELINE,
+        lease_ttl: duration("lease_ttl"),
+        worker_timeout: duration("worker_timeout"),
+        adoption_grace: duration("adoption_grace"),
+        kill_grace: duration("kill_grace"),
+    }
+}

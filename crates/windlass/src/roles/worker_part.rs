@@ -1,0 +1,113 @@
+//! A worker in this process: streams to masters, and processes.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use windlass_clock::Clock;
+use windlass_core::requirement::Capability;
+use windlass_model::Name;
+use windlass_rest::problem::Exit;
+use windlass_worker::data_folder::DataFolder;
+use windlass_worker::executors::{Options, Reach};
+use windlass_worker::life::{Command, Config, Ended, Life, LifeError};
+use windlass_worker::logs::{Bounds, Logs};
+use windlass_worker::masters::{Addresses, Masters, Token};
+
+use super::signals::Signals;
+use crate::exit::Failure;
+use crate::settings::Settings;
+
+/// Attempts for each core when nobody says how many: most processes wait most of the time.
+const SLOTS_PER_CORE: usize = 2;
+
+/// A worker that runs.
+pub struct WorkerPart {
+    commands: mpsc::Sender<Command>,
+    life: JoinHandle<Result<Ended, LifeError>>,
+    drain_timeout: Duration,
+}
+
+impl WorkerPart {
+    /// Begins a life in its folder, and to connect.
+    pub async fn start(
+        settings: &Settings,
+        name: Name,
+        folder: &Path,
+        masters: Vec<String>,
+        token: Option<&str>,
+        clock: Clock,
+        drain_timeout: Duration,
+    ) -> Result<WorkerPart, Failure> {
+        let capability = capability(settings)?;
+        let folder = folder.to_owned();
+        let data = tokio::task::spawn_blocking(move || DataFolder::open(&folder)).await??;
+        let logs = Logs::new(&data.logs(), Bounds::default());
+        let token = token.map(Token::new).transpose().map_err(Failure::usage)?;
+        let program = env!("CARGO_PKG_VERSION").to_owned();
+        let addresses = Addresses { masters, name, token, program };
+        let masters = Masters::connect(data.life(), addresses, logs.clone()).map_err(Failure::usage)?;
+        let duration = |key| settings.duration(key).expect("the table has a default");
+        let reach = if settings.switch("http_private") { Reach::Everywhere } else { Reach::Public };
+        let config = Config {
+            capability,
+            heartbeat_every: duration("heartbeat"),
+            worker_timeout: duration("worker_timeout"),
+            kill_grace: duration("kill_grace"),
+            options: Options { python: settings.needed("python")?.to_owned(), reach, ..Options::default() },
+            clock,
+        };
+        let begun = tokio::task::spawn_blocking(move || Life::begin(data, logs, config, masters));
+        let (life, commands) = begun.await??;
+        Ok(WorkerPart { commands, life: tokio::spawn(life.run()), drain_timeout })
+    }
+
+    /// Why it has ended by itself. Cancel safe.
+    pub async fn failed(&mut self) -> Failure {
+        match (&mut self.life).await {
+            Ok(Ok(Ended::LauncherGone)) => Failure {
+                exit: Exit::Failed,
+                error: anyhow::anyhow!("the process that starts tasks has died, and all of them with it"),
+                hint: Some("start the worker again: what was lost is tried again".into()),
+            },
+            Ok(Ok(Ended::Told | Ended::Drained)) => anyhow::anyhow!("the worker has ended").into(),
+            Ok(Err(error)) => anyhow::Error::new(error).context("the worker has failed").into(),
+            Err(error) => anyhow::Error::new(error).context("the worker has failed").into(),
+        }
+    }
+
+    /// Takes nothing new and lets what runs finish for a while; then ends it. A second signal ends it at once.
+    pub async fn stop(mut self, signals: &mut Signals) {
+        let _ = self.commands.send(Command::Drain).await;
+        tokio::select! {
+            _ = &mut self.life => return,
+            () = tokio::time::sleep(self.drain_timeout) => {}
+            () = signals.next() => {}
+        }
+        let _ = self.commands.send(Command::End).await;
+        let _ = (&mut self.life).await;
+    }
+}
+
+fn capability(settings: &Settings) -> Result<Capability, Failure> {
+    let slots = match settings.number("slots") {
+        Some(0) => return Err(Failure::usage(settings.wrong("slots", "a worker needs at least one"))),
+        Some(slots) => slots,
+        None => {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            u32::try_from(cores * SLOTS_PER_CORE).unwrap_or(u32::MAX)
+        }
+    };
+    let name = |key, text: &str| Name::new(text).map_err(|error| Failure::usage(settings.wrong(key, error)));
+    let group = settings.text("group").map(|text| name("group", text)).transpose()?;
+    let mut capability = Capability { group, slots, ..Capability::default() };
+    for (key, value) in settings.pairs("label")? {
+        capability.labels.insert(name("label", key)?, value.into());
+    }
+    for (key, value) in settings.pairs("resource")? {
+        let amount = value.parse().map_err(|error| Failure::usage(settings.wrong("resource", error)))?;
+        capability.resources.insert(name("resource", key)?, amount);
+    }
+    Ok(capability)
+}
