@@ -74,10 +74,13 @@ impl Logs {
                 .hint("use -o jsonl with -f"));
         }
         let id = session.run_id(&self.run).await?;
-        let jobs = match &self.task {
+        let mut jobs = match &self.task {
             Some(task) => session.jobs_meant(&id, task).await?,
             None => session.jobs_of(&id, ListJobs::default()).await?,
         };
+        // As they happened; jobs of a `foreach` task have later numbers than those that come after them.
+        let begun = |job: &Job| job.attempts.last().and_then(|attempt| attempt.started_at);
+        jobs.sort_by_key(|job| (begun(job).is_none(), begun(job)));
         if !self.follow {
             return self.show(session, &id, &jobs).await;
         }

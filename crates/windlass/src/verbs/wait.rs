@@ -56,6 +56,9 @@ pub fn conclude(session: &Session, run: &str, waited: &Waited) -> Exit {
     match waited {
         Waited::Ended(ended) => {
             out.note(summary(ended));
+            if ended.state == RunState::Failed {
+                out.note(format!("what it printed: windlass logs {run}"));
+            }
             exit_of(ended.state)
         }
         Waited::TimedOut => {
