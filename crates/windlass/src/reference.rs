@@ -81,8 +81,13 @@ fn write_command(page: &mut String, command: &Command) {
     write_options(page, own);
     if let Some(examples) = command.get_after_help() {
         let examples = examples.to_string();
-        let lines: Vec<&str> = examples.lines().skip(1).map(str::trim).collect();
-        writeln!(page, "\n```sh\n{}\n```", lines.join("\n")).unwrap();
+        match examples.strip_prefix("Example") {
+            Some(examples) => {
+                let lines: Vec<&str> = examples.lines().skip(1).map(str::trim).collect();
+                writeln!(page, "\n```sh\n{}\n```", lines.join("\n")).unwrap();
+            }
+            None => writeln!(page, "\n{}", examples.trim()).unwrap(),
+        }
     }
 }
 

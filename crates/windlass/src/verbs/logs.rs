@@ -18,6 +18,7 @@ use windlass_rest::problem::Exit;
 use super::names::{JobName, job_label, says};
 use super::output::Format;
 use super::session::Session;
+use super::wait::has_no_events;
 use crate::exit::Failure;
 
 /// How often an ended attempt whose log is not complete is looked at again, and how soon: its worker sends the last
@@ -73,10 +74,13 @@ impl Logs {
                 .hint("use -o jsonl with -f"));
         }
         let id = session.run_id(&self.run).await?;
-        let jobs = match &self.task {
+        let mut jobs = match &self.task {
             Some(task) => session.jobs_meant(&id, task).await?,
             None => session.jobs_of(&id, ListJobs::default()).await?,
         };
+        // As they happened; jobs of a `foreach` task have later numbers than those that come after them.
+        let begun = |job: &Job| job.attempts.last().and_then(|attempt| attempt.started_at);
+        jobs.sort_by_key(|job| (begun(job).is_none(), begun(job)));
         if !self.follow {
             return self.show(session, &id, &jobs).await;
         }
@@ -154,7 +158,7 @@ impl Logs {
                     printer.notice(&job, &page);
                     page.items.iter().try_for_each(|line| printer.line(&job, attempt, line))?;
                 },
-                event = events.next(), if !ended => match event? {
+                event = events.next(), if !ended => match or_none(event)? {
                     Some(Event::Job(event)) if event.run == run => news.push(event.job),
                     Some(Event::Run(now)) if now.id == run => run_is_over = now.state.is_end(),
                     Some(Event::Resync(_)) => events = session.client.run_events(run),
@@ -177,6 +181,16 @@ impl Logs {
         let begun = job.attempts.iter().filter(|attempt| attempt.started_at.is_some());
         let mut begun = begun.map(|attempt| attempt.number).rev();
         begun.find(|number| self.attempt.is_none_or(|wanted| *number == wanted))
+    }
+}
+
+/// A server that does not tell what happens is asked again and again, as one whose stream has ended.
+fn or_none(
+    event: Result<Option<Event>, windlass_client::Error>,
+) -> Result<Option<Event>, windlass_client::Error> {
+    match event {
+        Err(error) if has_no_events(&error) => Ok(None),
+        event => event,
     }
 }
 

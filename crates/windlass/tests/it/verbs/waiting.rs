@@ -83,6 +83,18 @@ fn a_stream_that_ends_before_the_run_is_opened_again() {
     assert_eq!(opened, 2);
 }
 
+#[test]
+fn a_server_that_does_not_tell_what_happens_is_asked_again() {
+    let times = std::sync::atomic::AtomicU32::new(0);
+    let server = Fake::new(move |asked| {
+        let looks = || times.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        (asked.line == format!("GET /api/v1/runs/{RUN}"))
+            .then(|| Answer::Json(200, run(if looks() == 0 { "running" } else { "failed" })))
+    });
+    let ended = server.windlass(&["runs", "wait", RUN]);
+    assert_eq!((ended.code, ended.stdout), (1, format!("{RUN} failed\n")), "{}", ended.stderr);
+}
+
 fn endless() -> Fake {
     Fake::new(|asked| {
         let line = format!("GET /api/v1/runs/{RUN}/events");
