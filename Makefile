@@ -9,7 +9,8 @@ SETUP := .setup
 VENV := $(SETUP)/venv
 PYTHON_REQUIREMENTS := crates/windlass-workflow/tests/requirements.txt
 
-.PHONY: help setup build test lint accept mutants fuzz bench docs clean
+
+.PHONY: help setup build demo test lint accept mutants fuzz bench docs clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -22,8 +23,11 @@ $(VENV)/ready: $(PYTHON_REQUIREMENTS)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $(PYTHON_REQUIREMENTS)
 	touch $@
 
-build: ## build everything in release mode
-	cargo build --release --workspace
+build: ## build the program: target/release/windlass
+	cargo build --release -p windlass
+
+demo: build ## 1 master, 3 workers, 100 tasks; DEMO_SCALE=0.1 shortens them
+	target/release/windlass demo
 
 test: setup lint ## run every check, at a size that fits half an hour on two cores
 	cargo test --workspace --all-targets
@@ -34,9 +38,11 @@ lint: ## format, clippy with warnings as errors, licences and banned crates
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo test --quiet -p windlass-tests dependencies
 
-accept: test ## everything of `make test`, then the long runs: simulation, planted bugs, fuzzing and measurements
+accept: test build ## everything of `make test`, then the long runs: simulation, planted bugs, fuzzing and measurements
 	cargo run --release -p windlass-sim -- --seeds 3000
 	cargo run --release -p windlass-sim -- --mutants
+	target/release/windlass chaos --seed 1 --rounds 10 --time 60s
+	target/release/windlass chaos --rounds 10 --time 60s
 	scripts/fuzz 120
 	scripts/bench
 

@@ -1,6 +1,7 @@
 //! What all calls share: the master's handle, and what was read a moment ago.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,7 @@ pub struct Api<S> {
     pub tasks: TaskTracker,
     owners: Mutex<Option<(Instant, Arc<Owners>)>>,
     counts: Mutex<HashMap<(RunId, u32), Counts>>,
+    events: AtomicU64,
 }
 
 /// Who owns each shard.
@@ -55,6 +57,7 @@ impl<S: Store + 'static> Api<S> {
             tasks: TaskTracker::new(),
             owners: Mutex::default(),
             counts: Mutex::default(),
+            events: AtomicU64::new(1),
         }
     }
 
@@ -71,6 +74,11 @@ impl<S: Store + 'static> Api<S> {
     /// The present moment.
     pub fn now(&self) -> Time {
         Time::from_unix_ms(self.handle.now().wall.0)
+    }
+
+    /// A name for an event that no other has, of any master.
+    pub fn next_event_id(&self) -> String {
+        format!("{}-{}", self.handle.owner(), self.events.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Who owns each shard, as of a moment ago.

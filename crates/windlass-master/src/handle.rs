@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot};
 use windlass_clock::Clock;
 use windlass_core::master::Master;
 use windlass_core::master::input::{Input, Reply};
@@ -15,7 +15,9 @@ use windlass_store::Store;
 
 use crate::calls::Calls;
 use crate::definitions::DefinitionCache;
+use crate::feed::{Feed, Touched};
 use crate::logs::{LogError, LogReader, LogWanted};
+use crate::measures::Measures;
 use crate::shell::Message;
 use crate::streams::{Streams, WorkerService};
 use crate::workers::{Names, Worker};
@@ -36,6 +38,8 @@ pub(crate) struct Inner<S> {
     calls: Arc<Calls>,
     streams: Arc<Streams>,
     names: Arc<Names>,
+    feed: Feed,
+    measures: Arc<Measures>,
     name: Name,
     owner: OwnerId,
 }
@@ -64,11 +68,25 @@ impl<S: Store + 'static> Handle<S> {
         calls: Arc<Calls>,
         streams: Arc<Streams>,
         names: Arc<Names>,
+        feed: Feed,
+        measures: Arc<Measures>,
         name: Name,
         owner: OwnerId,
     ) -> Handle<S> {
         Handle {
-            inner: Arc::new(Inner { inbox, clock, store, definitions, calls, streams, names, name, owner }),
+            inner: Arc::new(Inner {
+                inbox,
+                clock,
+                store,
+                definitions,
+                calls,
+                streams,
+                names,
+                feed,
+                measures,
+                name,
+                owner,
+            }),
         }
     }
 
@@ -163,6 +181,16 @@ impl<S: Store + 'static> Handle<S> {
     /// Knows workers that were there before this master, too.
     pub fn worker_name(&self, worker: WorkerId) -> Option<String> {
         self.inner.names.of(worker)
+    }
+
+    /// Hears which runs and jobs have changed, from now on. Runs of other masters' shards are not told.
+    pub fn feed(&self) -> broadcast::Receiver<Touched> {
+        self.inner.feed.listen()
+    }
+
+    /// What was counted since the start of this master.
+    pub fn measures(&self) -> &Measures {
+        &self.inner.measures
     }
 
     /// Reads a log from the worker that has it.

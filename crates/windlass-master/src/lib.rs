@@ -17,8 +17,10 @@ mod streams;
 
 mod calls;
 mod definitions;
+pub mod feed;
 pub mod handle;
 pub mod logs;
+pub mod measures;
 pub mod switch;
 pub mod wishes;
 pub mod workers;

@@ -16,7 +16,9 @@ use windlass_store::Store;
 use crate::alerts::Alerts;
 use crate::calls::Calls;
 use crate::definitions::DefinitionCache;
+use crate::feed::Feed;
 use crate::handle::Handle;
+use crate::measures::Measures;
 use crate::random;
 use crate::store_calls::StoreCalls;
 use crate::streams::Streams;
@@ -80,6 +82,7 @@ pub struct Shell<S> {
     streams: Arc<Streams>,
     calls: Arc<Calls>,
     alerts: Alerts,
+    feed: Feed,
     tasks: TaskTracker,
     #[cfg(feature = "failpoints")]
     fail: crate::fail_points::FailPoints,
@@ -124,6 +127,7 @@ impl<S: Store + 'static> Shell<S> {
             config.worker_timeout,
         ));
         let calls = Arc::new(Calls::default());
+        let (feed, measures) = (Feed::default(), Arc::new(Measures::default()));
         let handle = Handle::new(
             sender.clone(),
             clock.clone(),
@@ -132,6 +136,8 @@ impl<S: Store + 'static> Shell<S> {
             Arc::clone(&calls),
             Arc::clone(&streams),
             Arc::clone(&names),
+            feed.clone(),
+            Arc::clone(&measures),
             config.name.clone(),
             owner,
         );
@@ -141,6 +147,8 @@ impl<S: Store + 'static> Shell<S> {
             config.name.clone(),
             definitions,
             names,
+            feed.clone(),
+            measures,
             sender.clone(),
             tasks.clone(),
         );
@@ -156,6 +164,7 @@ impl<S: Store + 'static> Shell<S> {
             streams,
             calls,
             alerts,
+            feed,
             tasks,
             #[cfg(feature = "failpoints")]
             fail: crate::fail_points::FailPoints::from_env(),
@@ -176,7 +185,9 @@ impl<S: Store + 'static> Shell<S> {
                     Message::Input(input) => {
                         #[cfg(feature = "failpoints")]
                         self.fail.before_input(&input);
+                        let started = self.feed.of_input(&input);
                         self.master.handle(now, input, &mut self.decision);
+                        self.feed.tell(started);
                     }
                     Message::Inspect(look) => look(&self.master, now),
                 }

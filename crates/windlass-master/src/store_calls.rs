@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::civil::{Date, Weekday};
 use tokio::sync::mpsc;
@@ -24,6 +24,8 @@ use windlass_store::{Store, Unavailable};
 use windlass_workflow::cron::Calendar;
 
 use crate::definitions::DefinitionCache;
+use crate::feed::Feed;
+use crate::measures::{Ends, Measures};
 use crate::shell::Message;
 use crate::switch::Switch;
 use crate::workers::Names;
@@ -45,23 +47,28 @@ struct Asker<S> {
     name: Name,
     definitions: Arc<DefinitionCache<S>>,
     names: Arc<Names>,
+    feed: Feed,
+    measures: Arc<Measures>,
     /// Every global row, as far as renewals have told.
     globals: Mutex<BTreeMap<GlobalKey, GlobalRow>>,
 }
 
 impl<S: Store + 'static> StoreCalls<S> {
+    #[allow(clippy::too_many_arguments, reason = "called once, by the one that makes all of these")]
     pub fn new(
         store: Arc<S>,
         owner: OwnerId,
         name: Name,
         definitions: Arc<DefinitionCache<S>>,
         names: Arc<Names>,
+        feed: Feed,
+        measures: Arc<Measures>,
         inbox: mpsc::Sender<Message>,
         tasks: TaskTracker,
     ) -> StoreCalls<S> {
         let globals = Mutex::default();
         StoreCalls {
-            asker: Arc::new(Asker { store, owner, name, definitions, names, globals }),
+            asker: Arc::new(Asker { store, owner, name, definitions, names, feed, measures, globals }),
             inbox,
             tasks,
         }
@@ -209,8 +216,13 @@ impl<S: Store + 'static> Asker<S> {
     }
 
     async fn commit(&self, flight: FlightId, batches: Vec<Batch>) -> StoreAnswer {
+        let (touched, ends, began) = (self.feed.of_commit(&batches), Ends::of(&batches), Instant::now());
         let outcome = match self.store.commit(batches).await {
-            Outcome::Committed => input::Outcome::Committed,
+            Outcome::Committed => {
+                self.measures.committed(&ends, began.elapsed());
+                self.feed.tell(touched);
+                input::Outcome::Committed
+            }
             Outcome::Fenced(fenced) => {
                 tracing::warn!(error = %fenced, "a commit was refused: somebody else owns the shard");
                 input::Outcome::Fenced
@@ -233,6 +245,9 @@ impl<S: Store + 'static> Asker<S> {
                 input::Outcome::Failed
             }
         };
+        if outcome != input::Outcome::Committed {
+            self.measures.commit_failed();
+        }
         StoreAnswer::Committed(flight, outcome)
     }
 }

@@ -32,17 +32,29 @@ impl Failure {
         self.hint = Some(hint.into());
         self
     }
+
+    /// Whether nobody reads any more what is printed.
+    pub fn is_broken_pipe(&self) -> bool {
+        let error = self.error.downcast_ref::<std::io::Error>();
+        error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    }
 }
 
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Failure {
         let error = error.into();
         let (exit, hint) = match error.downcast_ref::<windlass_client::Error>() {
-            Some(call) => (call.exit(), call.hint()),
+            Some(call) => (call.exit(), call.hint().or_else(|| explained(call))),
             None => (Exit::Failed, None),
         };
         Failure { exit, error, hint }
     }
+}
+
+/// What to do about a problem that comes without advice.
+fn explained(call: &windlass_client::Error) -> Option<String> {
+    let code = call.problem()?.known_code()?;
+    Some(format!("\"windlass explain {code}\" tells more"))
 }
 
 /// Says what went wrong, once, with its causes, and gives the exit code.
@@ -50,7 +62,7 @@ pub fn say(ended: Result<Exit, Failure>) -> ExitCode {
     let exit = match ended {
         Ok(exit) => exit,
         // Who reads has seen enough, as with `| head`.
-        Err(failure) if is_broken_pipe(&failure.error) => Exit::Fine,
+        Err(failure) if failure.is_broken_pipe() => Exit::Fine,
         Err(failure) => {
             tell(&failure);
             failure.exit
@@ -73,7 +85,7 @@ pub fn tell(Failure { error, hint, .. }: &Failure) {
 }
 
 /// The error with its causes, and the code of a problem that the server told.
-fn shown(error: &anyhow::Error) -> String {
+pub fn shown(error: &anyhow::Error) -> String {
     use windlass_client::Error;
     match error.downcast_ref::<Error>() {
         // What lies between is how HTTP is done here.
@@ -85,8 +97,4 @@ fn shown(error: &anyhow::Error) -> String {
             format!("{error:#}")
         }
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }

@@ -10,6 +10,9 @@ mod verbs;
 mod chaos;
 mod demo;
 
+#[cfg(test)]
+mod reference;
+
 use std::process::ExitCode;
 
 use clap::Parser as _;

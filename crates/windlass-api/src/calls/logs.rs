@@ -126,7 +126,7 @@ async fn page<S: Store + 'static>(
         reader.first().await
     };
     match read.await {
-        Ok(part) => Ok(part.map_or_else(|| empty(wanted.from), |part| sent(part, wanted))),
+        Ok(part) => Ok(part.map_or_else(|| empty(wanted.from), |part| sent(&part, wanted))),
         Err(error) => stored(api, attempt, wanted, &error).await,
     }
 }
@@ -152,7 +152,7 @@ async fn follow<S: Store + 'static>(
                 match part {
                     Ok(Some(part)) => {
                         told_away = false;
-                        let page = sent(part, wanted);
+                        let page = sent(&part, wanted);
                         (wanted.from, wanted.tail) = (page.next_line, None);
                         let complete = page.complete;
                         tell(events, &page).await?;
@@ -262,18 +262,18 @@ fn empty(next_line: u64) -> LogPage {
 }
 
 /// What a worker has said, with lines counted from 1.
-fn sent(part: v1::LogPart, wanted: Wanted) -> LogPage {
+fn sent(part: &v1::LogPart, wanted: Wanted) -> LogPage {
     let next_line =
         if part.items.is_empty() && part.next_line == 0 { wanted.from } else { part.next_line + 1 };
     LogPage {
-        items: part.items.into_iter().map(line).collect(),
+        items: part.items.iter().map(line).collect(),
         next_line,
         complete: part.complete,
         notice: None,
     }
 }
 
-fn line(item: v1::LogItem) -> LogLine {
+fn line(item: &v1::LogItem) -> LogLine {
     let time = Time::from_unix_ms(item.time);
     if item.missing_up_to > 0 {
         let text = format!("… {} lines were not kept …", item.missing_up_to.saturating_sub(item.number));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hyper::StatusCode;
 use windlass_core::durable::{GlobalKey, GlobalKind, Revision};
+use windlass_model::WorkerId;
 use windlass_rest::workers::Worker;
 use windlass_rest::{Page, PageQuery, ProblemCode};
 use windlass_store::Store;
@@ -36,7 +37,12 @@ pub async fn list<S: Store + 'static>(api: &Arc<Api<S>>, asked: &Asked) -> Answe
 /// One worker.
 pub async fn show<S: Store + 'static>(api: &Arc<Api<S>>, id: &str, asked: &Asked) -> Answer {
     asked.no_query()?;
-    answers::ok(&found(api, id).await?)
+    let mut worker = found(api, id).await?;
+    if let Ok(id) = u64::from_str_radix(&worker.id, 16) {
+        let attempts = api.handle.inspect(move |master, _| master.attempts_on(WorkerId(id))).await;
+        worker.attempts = attempts.unwrap_or_default().iter().map(views::workers::attempt).collect();
+    }
+    answers::ok(&worker)
 }
 
 /// Has a worker take nothing new, or again.

@@ -1,9 +1,10 @@
 //! Workers as people see them.
 
+use windlass_core::shard::view::AttemptView;
 use windlass_core::time::Now;
 use windlass_core::wire::Overload;
 use windlass_rest::Time;
-use windlass_rest::workers::{Worker, WorkerState};
+use windlass_rest::workers::{Worker, WorkerAttempt, WorkerState};
 
 /// A worker.
 pub fn worker(now: Now, known: &windlass_master::workers::Worker) -> Worker {
@@ -44,5 +45,17 @@ pub fn worker(now: Now, known: &windlass_master::workers::Worker) -> Worker {
         version: known.program.clone(),
         host: None,
         attempts: Vec::new(),
+    }
+}
+
+/// Something that a worker does.
+pub fn attempt(view: &AttemptView) -> WorkerAttempt {
+    WorkerAttempt {
+        run: view.job.run.to_string(),
+        workflow: view.workflow.to_string(),
+        job: view.job.number.0,
+        task: view.task.to_string(),
+        attempt: view.number.0,
+        started_at: view.started_at.map(super::time),
     }
 }

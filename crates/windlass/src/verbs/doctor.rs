@@ -1,24 +1,29 @@
 //! `doctor`: every setting with where it came from, and whether the server is well.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
-use windlass_client::Client;
+use windlass_client::{Client, Patience};
 use windlass_rest::Time;
 use windlass_rest::cluster::{Cluster, MasterState};
 use windlass_rest::problem::Exit;
 
 use super::output::{Column, Out};
 use super::session::Session;
-use crate::exit::Failure;
+use crate::exit::{Failure, shown};
 use crate::settings::{KEYS, Role, Settings};
 
 /// Clocks that differ by more confuse who compares times; HTTP tells them in whole seconds.
 const CLOCK_DIFFERENCE_MS: u64 = 3_000;
 /// With less space than this on the disk of the data folder, something is about to fail.
 const LEAST_FREE: u64 = 200 << 20;
+
+/// A server that is not well is told of at once.
+const IMPATIENT: Patience =
+    Patience { unreachable: Duration::from_millis(400), unavailable: Duration::from_millis(400) };
 
 /// What to look at.
 #[derive(Debug, Args)]
@@ -82,7 +87,7 @@ impl Doctor {
                 Vec::new()
             }
         };
-        checks.extend(server(&session.client).await);
+        checks.extend(server(&session.client.with_patience(IMPATIENT)).await);
         let failed = checks.iter().any(|check| check.result == Found::Fail);
         let report = Report { ok: !failed, checks, settings };
         session.out.one(&report, if failed { "fail" } else { "ok" }, |out| show(out, &report))?;
@@ -171,7 +176,7 @@ async fn server(client: &Client) -> Vec<Check> {
         Ok(_) => checks.push(ok("server", format!("{} answers", client.server()))),
         Err(error) => {
             let Failure { error, hint, .. } = Failure::from(error);
-            checks.push(fail("server", format!("{error}"), hint));
+            checks.push(fail("server", shown(&error), hint));
             return checks;
         }
     }

@@ -1,12 +1,13 @@
 //! `logs`: what attempts printed, also while they print.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
 use serde::Serialize;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use windlass_rest::ProblemCode;
 use windlass_rest::events::Event;
@@ -14,9 +15,10 @@ use windlass_rest::jobs::{Job, ListJobs};
 use windlass_rest::logs::{LogLine, LogPage, LogQuery, Stream};
 use windlass_rest::problem::Exit;
 
-use super::names::{job_label, says};
+use super::names::{JobName, job_label, says};
 use super::output::Format;
 use super::session::Session;
+use super::wait::has_no_events;
 use crate::exit::Failure;
 
 /// How often an ended attempt whose log is not complete is looked at again, and how soon: its worker sends the last
@@ -25,6 +27,9 @@ const LOOKS: u32 = 20;
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// Pages on their way from followed logs to the terminal; readers wait when it is slow.
 const PAGES_AHEAD: usize = 16;
+
+/// How many logs are followed at once; others wait for a place.
+const AT_ONCE: usize = 64;
 
 /// Which logs.
 #[derive(Debug, Args)]
@@ -69,10 +74,13 @@ impl Logs {
                 .hint("use -o jsonl with -f"));
         }
         let id = session.run_id(&self.run).await?;
-        let jobs = match &self.task {
+        let mut jobs = match &self.task {
             Some(task) => session.jobs_meant(&id, task).await?,
             None => session.jobs_of(&id, ListJobs::default()).await?,
         };
+        // As they happened; jobs of a `foreach` task have later numbers than those that come after them.
+        let begun = |job: &Job| job.attempts.last().and_then(|attempt| attempt.started_at);
+        jobs.sort_by_key(|job| (begun(job).is_none(), begun(job)));
         if !self.follow {
             return self.show(session, &id, &jobs).await;
         }
@@ -127,59 +135,36 @@ impl Logs {
 
     /// Follows every attempt that there is or comes, until the run, or all jobs that were named, are over.
     async fn follow(&self, session: &Session, run: &str, jobs: Vec<Job>) -> Result<Exit, Failure> {
-        let named: Option<BTreeSet<u32>> =
-            self.task.as_ref().map(|_| jobs.iter().map(|job| job.number).collect());
-        let (pages, mut arrived) = mpsc::channel(PAGES_AHEAD);
-        let mut followed = BTreeSet::new();
-        let mut readers = JoinSet::new();
-        let mut over = BTreeSet::new();
+        let named = self.task.as_deref().map(JobName::read);
+        let mut printer = Printer::new(session, jobs.len() > 1);
+        let mut readers = Readers::new(session, run, self.query());
+        let mut states = BTreeMap::new();
         let mut events = session.client.run_events(run);
         let mut run_is_over = false;
-        let mut printer = Printer::new(session, jobs.len() > 1);
         let mut news = jobs;
         loop {
-            for job in news.drain(..) {
-                if named.as_ref().is_some_and(|named| !named.contains(&job.number)) {
-                    continue;
-                }
-                for attempt in self.attempts_of(&job) {
-                    if followed.insert((job.number, attempt)) {
-                        let client = session.client.clone();
-                        let stream = client.follow_log(run, job.number, attempt, self.query());
-                        readers.spawn(read(stream, job.clone(), attempt, pages.clone()));
-                    }
-                }
-                if job.state.is_end() {
-                    over.insert(job.number);
-                }
+            for job in news.drain(..).filter(|job| named.is_none_or(|named| named.fits(job))) {
+                states.insert(job.number, job.state);
+                readers.follow(&job, self.attempt_of(&job));
             }
-            let ended = run_is_over || named.as_ref().is_some_and(|named| named.is_subset(&over));
-            if ended && readers.is_empty() && arrived.is_empty() {
+            printer.several |= states.len() > 1;
+            let all_over = named.is_some() && states.values().all(|state| state.is_end());
+            let ended = run_is_over || all_over;
+            if ended && readers.are_done() {
                 return Ok(Exit::Fine);
             }
             tokio::select! {
-                Some((job, attempt, page)) = arrived.recv() => {
-                    let page: LogPage = page;
+                page = readers.next() => if let Some((job, attempt, page)) = page? {
                     printer.notice(&job, &page);
-                    for line in &page.items {
-                        printer.line(&job, attempt, line)?;
-                    }
-                }
-                Some(read) = readers.join_next() => match read {
-                    Ok(Err(error)) if !is_missing(&error) => return Err(error.into()),
-                    Ok(_) | Err(_) => {}
+                    page.items.iter().try_for_each(|line| printer.line(&job, attempt, line))?;
                 },
-                event = events.next(), if !ended => match event? {
-                    Some(Event::Job(event)) if event.run == run => {
-                        printer.several |= named.is_none() && event.job.number > 1;
-                        news.push(event.job);
-                    }
+                event = events.next(), if !ended => match or_none(event)? {
+                    Some(Event::Job(event)) if event.run == run => news.push(event.job),
                     Some(Event::Run(now)) if now.id == run => run_is_over = now.state.is_end(),
                     Some(Event::Resync(_)) => events = session.client.run_events(run),
-                    Some(_) => {}
+                    Some(Event::Run(_) | Event::Job(_) | Event::Worker(_)) => {}
                     None => {
-                        let now = session.client.run(run).await?;
-                        run_is_over = now.state.is_end();
+                        run_is_over = session.client.run(run).await?.state.is_end();
                         news = session.jobs_of(run, ListJobs::default()).await?;
                         if !run_is_over {
                             tokio::time::sleep(LOOK_AGAIN).await;
@@ -191,24 +176,93 @@ impl Logs {
         }
     }
 
-    /// Which attempts of a job are followed: the one that was asked for, or those that have begun.
-    fn attempts_of(&self, job: &Job) -> Vec<u32> {
+    /// Which attempt of a job is followed: the one that was asked for, or the newest that has begun.
+    fn attempt_of(&self, job: &Job) -> Option<u32> {
         let begun = job.attempts.iter().filter(|attempt| attempt.started_at.is_some());
-        let begun: Vec<u32> = begun.map(|attempt| attempt.number).collect();
-        match self.attempt {
-            Some(wanted) => begun.into_iter().filter(|number| *number == wanted).collect(),
-            None => begun.last().copied().into_iter().collect(),
+        let mut begun = begun.map(|attempt| attempt.number).rev();
+        begun.find(|number| self.attempt.is_none_or(|wanted| *number == wanted))
+    }
+}
+
+/// A server that does not tell what happens is asked again and again, as one whose stream has ended.
+fn or_none(
+    event: Result<Option<Event>, windlass_client::Error>,
+) -> Result<Option<Event>, windlass_client::Error> {
+    match event {
+        Err(error) if has_no_events(&error) => Ok(None),
+        event => event,
+    }
+}
+
+/// Logs that are followed, each by a task of its own.
+struct Readers<'a> {
+    session: &'a Session,
+    run: &'a str,
+    query: LogQuery,
+    followed: BTreeSet<(u32, u32)>,
+    tasks: JoinSet<Result<(), windlass_client::Error>>,
+    places: Arc<Semaphore>,
+    sender: mpsc::Sender<Arrived>,
+    arrived: mpsc::Receiver<Arrived>,
+}
+
+/// Lines of an attempt of a job.
+type Arrived = (Job, u32, LogPage);
+
+impl<'a> Readers<'a> {
+    fn new(session: &'a Session, run: &'a str, query: LogQuery) -> Readers<'a> {
+        let (sender, arrived) = mpsc::channel(PAGES_AHEAD);
+        Readers {
+            session,
+            run,
+            query,
+            followed: BTreeSet::new(),
+            tasks: JoinSet::new(),
+            places: Arc::new(Semaphore::new(AT_ONCE)),
+            sender,
+            arrived,
+        }
+    }
+
+    /// Follows an attempt, if it is not followed already.
+    fn follow(&mut self, job: &Job, attempt: Option<u32>) {
+        let Some(attempt) = attempt else { return };
+        if self.followed.insert((job.number, attempt)) {
+            let stream = self.session.client.follow_log(self.run, job.number, attempt, self.query.clone());
+            let places = Arc::clone(&self.places);
+            self.tasks.spawn(read(stream, job.clone(), attempt, places, self.sender.clone()));
+        }
+    }
+
+    /// Whether everything that is followed was read to its end and handed over.
+    fn are_done(&self) -> bool {
+        self.tasks.is_empty() && self.arrived.is_empty()
+    }
+
+    /// The next lines, or that something came to its end. It may be dropped while it waits.
+    async fn next(&mut self) -> Result<Option<Arrived>, Failure> {
+        tokio::select! {
+            // Lines before ends, so that nothing is left behind.
+            biased;
+            Some(page) = self.arrived.recv() => Ok(Some(page)),
+            Some(read) = self.tasks.join_next() => match read {
+                // An attempt whose process never began has no log.
+                Ok(Err(error)) if !is_missing(&error) => Err(error.into()),
+                Ok(_) | Err(_) => Ok(None),
+            },
         }
     }
 }
 
-/// Reads one log to its end.
+/// Reads one log to its end, when there is a place.
 async fn read(
     mut stream: windlass_client::LogStream,
     job: Job,
     attempt: u32,
-    pages: mpsc::Sender<(Job, u32, LogPage)>,
+    places: Arc<Semaphore>,
+    pages: mpsc::Sender<Arrived>,
 ) -> Result<(), windlass_client::Error> {
+    let _place = places.acquire().await;
     while let Some(page) = stream.next().await? {
         if pages.send((job.clone(), attempt, page)).await.is_err() {
             break;

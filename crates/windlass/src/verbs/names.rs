@@ -77,12 +77,10 @@ impl Session {
 
     /// The jobs that somebody means: one by `task[index]` or number, all of a task by its name.
     pub async fn jobs_meant(&self, run: &str, meant: &str) -> Result<Vec<Job>, Failure> {
-        let found = match JobName::read(meant) {
-            JobName::Number(number) => {
-                let jobs = self.jobs_of(run, ListJobs::default()).await?;
-                jobs.into_iter().filter(|job| job.number == number).collect()
-            }
-            JobName::Task { task, index } => {
+        let name = JobName::read(meant);
+        let found = match name {
+            JobName::Number(number) => self.job_of_number(run, number).await?.into_iter().collect(),
+            JobName::Task { task, .. } => {
                 let query = ListJobs { task: Some(task.to_owned()), ..ListJobs::default() };
                 let of_task = match self.jobs_of(run, query).await {
                     Ok(jobs) => jobs,
@@ -90,8 +88,7 @@ impl Session {
                     Err(error) if says(&error, ProblemCode::JobNotFound) => Vec::new(),
                     Err(error) => return Err(error.into()),
                 };
-                let fits = |job: &Job| job.task == task && index.is_none_or(|index| job.index == Some(index));
-                of_task.into_iter().filter(fits).collect::<Vec<_>>()
+                of_task.into_iter().filter(|job| name.fits(job)).collect::<Vec<_>>()
             }
         };
         if !found.is_empty() {
@@ -109,6 +106,19 @@ impl Session {
         Err(failure)
     }
 
+    /// Jobs are listed by number: who comes after the one that is wanted is not asked for.
+    async fn job_of_number(&self, run: &str, number: u32) -> Result<Option<Job>, windlass_client::Error> {
+        let mut query = ListJobs { limit: Some(windlass_rest::MOST_ITEMS), ..ListJobs::default() };
+        loop {
+            let page = self.client.jobs(run, &query).await?;
+            let passed = page.items.last().is_none_or(|last| last.number >= number);
+            if passed || page.next_cursor.is_none() {
+                return Ok(page.items.into_iter().find(|job| job.number == number));
+            }
+            query.cursor = page.next_cursor;
+        }
+    }
+
     /// Every job of a run that fits.
     pub async fn jobs_of(&self, run: &str, query: ListJobs) -> Result<Vec<Job>, windlass_client::Error> {
         all(usize::MAX, |limit, cursor| {
@@ -121,6 +131,7 @@ impl Session {
     /// Adds to a refusal which stored workflow was probably meant.
     pub async fn workflow_hint(&self, meant: &str, error: windlass_client::Error) -> Failure {
         let unknown = says(&error, ProblemCode::WorkflowNotFound);
+        let advised = error.hint().is_some();
         let mut failure = Failure::from(error);
         if unknown {
             let query = ListWorkflows { limit: Some(windlass_rest::MOST_ITEMS), ..ListWorkflows::default() };
@@ -129,7 +140,7 @@ impl Session {
                 failure = failure.hint(near);
             } else if std::path::Path::new(meant).is_file() {
                 failure = failure.hint(format!("for the file of that name write `./{meant}`"));
-            } else if failure.hint.is_none() {
+            } else if !advised {
                 failure = failure.hint("\"windlass workflows list\" shows what there is");
             }
         }
@@ -150,15 +161,16 @@ pub fn job_label(job: &Job) -> String {
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-enum JobName<'a> {
+/// How somebody names a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobName<'a> {
     Number(u32),
     Task { task: &'a str, index: Option<u32> },
 }
 
 impl JobName<'_> {
     /// Task ids do not begin with a digit, so a number is a job's number.
-    fn read(text: &str) -> JobName<'_> {
+    pub fn read(text: &str) -> JobName<'_> {
         if let Ok(number) = text.parse() {
             return JobName::Number(number);
         }
@@ -166,6 +178,16 @@ impl JobName<'_> {
         match indexed.and_then(|(task, index)| Some((task, index.parse().ok()?))) {
             Some((task, index)) => JobName::Task { task, index: Some(index) },
             None => JobName::Task { task: text, index: None },
+        }
+    }
+
+    /// Whether a job is meant.
+    pub fn fits(self, job: &Job) -> bool {
+        match self {
+            JobName::Number(number) => job.number == number,
+            JobName::Task { task, index } => {
+                job.task == task && index.is_none_or(|index| job.index == Some(index))
+            }
         }
     }
 }

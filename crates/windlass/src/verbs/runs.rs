@@ -45,10 +45,10 @@ pub struct List {
     #[arg(long, value_name = "NAME")]
     workflow: Option<String>,
     /// Only those created since a time, or within a duration such as 2h
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = times::since)]
     since: Option<String>,
     /// At most this many
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value = "50", value_parser = words::at_least_one)]
     limit: usize,
 }
 

@@ -11,6 +11,7 @@ use windlass_workflow::diagnostic::did_you_mean;
 use super::output::Column;
 use super::session::{Session, all};
 use super::times::{ago, ago_if};
+use super::words;
 use crate::exit::Failure;
 
 /// Schedules.
@@ -65,7 +66,7 @@ pub struct Firings {
     #[command(flatten)]
     named: Named,
     /// At most this many of each schedule
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value = "50", value_parser = words::at_least_one)]
     limit: usize,
 }
 

@@ -17,7 +17,7 @@ use super::session::Session;
 use super::times;
 use super::wait::{self, Waited};
 use super::words;
-use crate::exit::Failure;
+use crate::exit::{Failure, tell};
 
 /// What the one task of a command is called.
 const TASK: &str = "main";
@@ -125,7 +125,10 @@ pub async fn begun_and_waited(session: &Session, run: &Run, printed: bool) -> Re
     }
     let waited = wait::until_end(session, &run.id, None).await?;
     if printed && let Waited::Ended(_) = waited {
-        show_printed(session, &run.id).await?;
+        match show_printed(session, &run.id).await {
+            Err(failure) if !failure.is_broken_pipe() => tell(&failure),
+            shown => shown?,
+        }
     }
     if whole {
         let last = match &waited {

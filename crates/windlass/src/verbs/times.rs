@@ -74,6 +74,16 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     text.parse::<Duration>().map_err(|error| error.to_string())
 }
 
+/// Reads a moment in the past as the server takes it: a duration before now, or RFC 3339.
+pub fn since(text: &str) -> Result<String, String> {
+    match duration(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => moment(text).map(|time| time.to_string()).map_err(|_| {
+            format!("`{text}` is neither a duration such as 2h nor a time such as 2026-01-31T03:00:00Z")
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

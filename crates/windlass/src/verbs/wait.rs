@@ -9,9 +9,9 @@ use windlass_rest::events::Event;
 use windlass_rest::jobs::{Job, JobCounts};
 use windlass_rest::problem::Exit;
 use windlass_rest::runs::Run;
-use windlass_rest::{JobState, RunState};
+use windlass_rest::{JobState, ProblemCode, RunState};
 
-use super::names::job_label;
+use super::names::{job_label, says};
 use super::output::Out;
 use super::session::Session;
 use super::times;
@@ -37,12 +37,17 @@ pub async fn until_end(session: &Session, run: &str, most: Option<Duration>) -> 
     let session = session.patient();
     let mut progress = Progress::new(&session.out);
     let waited = tokio::select! {
-        ended = follow(&session, run, &mut progress) => Waited::Ended(Box::new(ended?)),
-        () = at_most(most) => Waited::TimedOut,
-        _ = tokio::signal::ctrl_c() => Waited::Interrupted,
+        ended = follow(&session, run, &mut progress) => ended.map(|run| Waited::Ended(Box::new(run))),
+        () = at_most(most) => Ok(Waited::TimedOut),
+        _ = tokio::signal::ctrl_c() => Ok(Waited::Interrupted),
     };
     progress.clear();
-    Ok(waited)
+    waited.map_err(|failure| match failure.exit {
+        Exit::Unreachable => {
+            failure.hint(format!("the run goes on; attach again with: windlass runs wait {run}"))
+        }
+        _ => failure,
+    })
 }
 
 /// Says how waiting ended, and what to do when it did not see the end.
@@ -51,6 +56,9 @@ pub fn conclude(session: &Session, run: &str, waited: &Waited) -> Exit {
     match waited {
         Waited::Ended(ended) => {
             out.note(summary(ended));
+            if ended.state == RunState::Failed {
+                out.note(format!("what it printed: windlass logs {run}"));
+            }
             exit_of(ended.state)
         }
         Waited::TimedOut => {
@@ -91,7 +99,12 @@ async fn at_most(most: Option<Duration>) {
 async fn follow(session: &Session, id: &str, progress: &mut Progress) -> Result<Run, Failure> {
     loop {
         let mut events = session.client.run_events(id);
-        while let Some(event) = events.next().await? {
+        loop {
+            let event = match events.next().await {
+                Err(error) if has_no_events(&error) => break,
+                event => event?,
+            };
+            let Some(event) = event else { break };
             match event {
                 Event::Run(run) if run.id == id => {
                     progress.run(&run);
@@ -112,6 +125,11 @@ async fn follow(session: &Session, id: &str, progress: &mut Progress) -> Result<
         }
         tokio::time::sleep(LOOK_AGAIN).await;
     }
+}
+
+/// Whether a server does not tell what happens: then it is asked again and again.
+pub fn has_no_events(error: &windlass_client::Error) -> bool {
+    says(error, ProblemCode::NotYetSupported) || says(error, ProblemCode::NotFound)
 }
 
 /// What is shown while somebody waits: a drawing on a terminal, lines elsewhere.

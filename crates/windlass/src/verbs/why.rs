@@ -62,7 +62,7 @@ impl WhyArgs {
             out.note(format!("nothing waits: run {} is {}", run.id, run.state));
         } else if jobs.is_empty() {
             let running = run.job_counts.running;
-            out.note(format!("nothing waits: run {} is {}, {running} jobs run", run.id, run.state));
+            out.note(format!("nothing waits: run {} is {}, jobs running: {running}", run.id, run.state));
         }
         Ok(Exit::Fine)
     }

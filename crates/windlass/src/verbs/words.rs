@@ -26,6 +26,11 @@ pub fn role(word: &str) -> Result<Role, String> {
     read(word)
 }
 
+/// A number of things, and not none.
+pub fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "it is no number from 1".to_owned())
+}
+
 fn read<T: FromStr<Err = windlass_model::UnknownWord>>(word: &str) -> Result<T, String> {
     word.parse().map_err(|unknown: windlass_model::UnknownWord| {
         let near = windlass_workflow::diagnostic::did_you_mean(word, unknown.known.iter().copied());

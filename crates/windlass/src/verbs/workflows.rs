@@ -5,14 +5,17 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
+use windlass_rest::ProblemCode;
 use windlass_rest::problem::Exit;
 use windlass_rest::workflows::{
     Dependencies, DependenciesQuery, Dependency, Direction, ListWorkflows, Workflow, WorkflowSummary,
     WorkflowVersion,
 };
 use windlass_workflow::definition::TaskIndex;
+use windlass_workflow::diagnostic::did_you_mean;
 use windlass_workflow::{Definition, from_json};
 
+use super::names::says;
 use super::output::{Column, Out, yaml};
 use super::session::{Session, all};
 use super::times::ago;
@@ -288,11 +291,27 @@ impl Deps {
         let query = DependenciesQuery { task: self.task.clone(), direction };
         let found = match session.client.dependencies(&self.name, &query).await {
             Ok(found) => found,
-            Err(error) => return Err(session.workflow_hint(&self.name, error).await),
+            Err(error) => return Err(self.refused(session, error).await),
         };
         let name = self.task.unwrap_or(self.name);
         session.out.one(&found, &name, |out| both_ways(out, &found, direction, &name))?;
         Ok(Exit::Fine)
+    }
+}
+
+impl Deps {
+    /// The refusal, with the task or workflow that was probably meant.
+    async fn refused(&self, session: &Session, error: windlass_client::Error) -> Failure {
+        let (Some(task), true) = (&self.task, says(&error, ProblemCode::JobNotFound)) else {
+            return session.workflow_hint(&self.name, error).await;
+        };
+        let failure = Failure::from(error);
+        let Ok(stored) = session.client.workflow(&self.name, None).await else { return failure };
+        let tasks = stored.definition.get("tasks").and_then(Value::as_object);
+        match did_you_mean(task, tasks.into_iter().flat_map(|tasks| tasks.keys()).map(String::as_str)) {
+            Some(near) => failure.hint(near),
+            None => failure,
+        }
     }
 }
 

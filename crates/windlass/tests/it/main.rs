@@ -1,0 +1,5 @@
+//! The program as people use it.
+
+#![allow(clippy::unwrap_used, reason = "clippy knows unwrap in tests only of marked functions")]
+
+mod verbs;
