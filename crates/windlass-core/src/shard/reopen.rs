@@ -35,6 +35,9 @@ impl Shard {
         if self.left.get(&stored.row.id).is_some_and(|last| stored.row.revision < *last) {
             return;
         }
+        if !self.backfill_knows(&stored.row) {
+            return;
+        }
         // The run of a sub-workflow is seen by its parent only, and done again with it.
         if let Trigger::Parent(_) = stored.row.trigger {
             return;

@@ -396,7 +396,7 @@ impl World {
         self.tails.insert((row.job, row.number), row.text);
     }
 
-    fn stored_run(&self, row: &RunRow) -> StoredRun {
+    pub fn stored_run(&self, row: &RunRow) -> StoredRun {
         StoredRun {
             row: row.clone(),
             definition: match self.definitions.get(&row.id) {
