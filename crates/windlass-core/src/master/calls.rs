@@ -184,18 +184,19 @@ impl Master {
         over_below: Pass,
         out: &mut Decision,
     ) -> bool {
-        if !self.peers.contains_key(&peer) {
-            // One that has come since the last look, or one that is gone, of which nothing is remembered: a look tells.
-            self.lease.next_look = self.lease.next_look.map(|_| now.mono);
-            out.effects.push(Effect::ToPeer(peer, FromPeer::Reply(pass, Reply::NotHere)));
-            return false;
-        }
         let seen = self.calls.seen.entry(peer).or_default();
         if over_below > seen.over_below {
             seen.over_below = over_below;
             seen.came = seen.came.split_off(&over_below);
         }
-        pass >= seen.over_below && seen.came.insert(pass)
+        let first = pass >= seen.over_below && seen.came.insert(pass);
+        if first && !self.peers.contains_key(&peer) {
+            // One that has come since the last look, or one that is gone, of which nothing is remembered: a look tells.
+            self.lease.next_look = self.lease.next_look.map(|_| now.mono);
+            out.effects.push(Effect::ToPeer(peer, FromPeer::Reply(pass, Reply::NotHere)));
+            return false;
+        }
+        first
     }
 
     /// Hands a waiting call to its shard, or passes it on to its owner.

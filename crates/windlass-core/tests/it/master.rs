@@ -361,5 +361,12 @@ fn what_a_stranger_passes_on_is_not_done_until_a_look_has_shown_who_it_is() {
     let mut bench = Bench::new(false);
     bench.passed_on(1, 1, Command::Pause);
     assert_eq!(bench.replies, [(Pass(1), Reply::NotHere)]);
-    assert!(bench.commits.is_empty());
+    // It was told that nothing was done, and passes the call on anew; the first one comes again after all.
+    let name = Name::new("other").unwrap();
+    bench.leases.push(Lease { owner: PEER, name, counter: Counter(1), applied: Revision::NONE });
+    bench.look();
+    bench.passed_on(1, 1, Command::Pause);
+    assert!(bench.commits.is_empty(), "only what was passed on anew is done");
+    bench.passed_on(2, 2, Command::Pause);
+    assert_eq!(bench.commits.len(), 1);
 }
