@@ -155,7 +155,17 @@ impl Cluster {
     }
 }
 
-/// A port that nobody has at the moment.
-fn free_port() -> anyhow::Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0").context("there is no free port")?.local_addr()?.port())
+/// A port that nobody has at the moment, and that nobody is given for an outgoing connection: while a master is away,
+/// a worker that tries its port again and again could otherwise reach itself there.
+pub fn free_port() -> anyhow::Result<u16> {
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let outgoing = range.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(32_768);
+    let first = 10_000;
+    for _ in 0..1000 {
+        let port = fastrand::u16(first..outgoing.max(first + 1));
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    bail!("there is no free port from {first} to {outgoing}")
 }
