@@ -38,6 +38,8 @@ struct Seen {
     over_below: Pass,
     /// What has come of the rest.
     came: BTreeSet<Pass>,
+    /// When the newest came.
+    last: Mono,
 }
 
 /// A call that was not answered.
@@ -105,9 +107,10 @@ impl Calls {
         (self.passes, over_below)
     }
 
-    /// Who is gone for good passes nothing on again.
-    pub fn forget_strangers(&mut self, known: &BTreeMap<OwnerId, Peer>) {
-        self.seen.retain(|owner, _| known.contains_key(owner));
+    /// Who passes something on is registered. One that a look does not show which began after that is gone for good,
+    /// and nothing new comes from it.
+    pub fn forget_gone(&mut self, began: Mono, known: &BTreeMap<OwnerId, Peer>) {
+        self.seen.retain(|owner, seen| known.contains_key(owner) || seen.last >= began);
     }
 
     fn of(&self, shard: ShardId, place: Place) -> Vec<CallId> {
@@ -189,6 +192,7 @@ impl Master {
             seen.over_below = over_below;
             seen.came = seen.came.split_off(&over_below);
         }
+        seen.last = now.mono;
         let first = pass >= seen.over_below && seen.came.insert(pass);
         if first && !self.peers.contains_key(&peer) {
             // One that has come since the last look, or one that is gone, of which nothing is remembered: a look tells.
