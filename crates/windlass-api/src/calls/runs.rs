@@ -16,7 +16,7 @@ use windlass_store::Store;
 use windlass_store::reads::{Cursor, Filter, is_over};
 
 use crate::answers::{self, Answer};
-use crate::api::{Api, run_id, workflow_name};
+use crate::api::{Api, workflow_name};
 use crate::asked::{self, Asked};
 use crate::refusal::Refusal;
 use crate::roles::Caller;
@@ -111,7 +111,7 @@ pub async fn list<S: Store + 'static>(api: &Arc<Api<S>>, asked: &Asked) -> Answe
 /// One run.
 pub async fn show<S: Store + 'static>(api: &Arc<Api<S>>, run: &str, asked: &Asked) -> Answer {
     asked.no_query()?;
-    answers::ok(&seen(api, run_id(run)?).await?)
+    answers::ok(&seen(api, api.run_id(run)?).await?)
 }
 
 /// Does something with a run.
@@ -123,7 +123,7 @@ pub async fn control<S: Store + 'static>(
     asked: Asked,
 ) -> Answer {
     asked.no_query()?;
-    let run = run_id(run)?;
+    let run = api.run_id(run)?;
     let command = match verb {
         RunVerb::Stop => Command::Stop,
         RunVerb::Pause => Command::Pause,
