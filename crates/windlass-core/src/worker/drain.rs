@@ -34,9 +34,12 @@ impl Worker {
         }
     }
 
-    /// Says once that it may leave: nothing runs, and nobody needs to be told anything any more.
-    pub(super) fn say_if_drained(&mut self, out: &mut Decision) {
-        if self.drain == Drain::Finishing && self.live.is_empty() && self.results.is_empty() {
+    /// Says once that it may leave: nothing runs, nothing is on its way here, and nobody needs to be told anything
+    /// any more. What was assigned to it before its masters heard that it leaves would count as lost otherwise, and
+    /// an attempt that may not be repeated as failed.
+    pub(super) fn say_if_drained(&mut self, now: Now, out: &mut Decision) {
+        let awaits = || self.grants.is_awaited(now);
+        if self.drain == Drain::Finishing && self.live.is_empty() && self.results.is_empty() && !awaits() {
             self.drain = Drain::Done;
             out.effects.push(Effect::Drained);
         }

@@ -138,6 +138,7 @@ impl Worker {
     /// A master has nothing for these. It is asked again when it says that it has.
     pub(super) fn declined(&mut self, ids: &[GrantId]) {
         for id in ids {
+            self.grants.late.remove(id);
             if let Some(Some(ask)) = self.close(*id) {
                 ask.count = ask.count.saturating_sub(1);
             }
@@ -233,6 +234,13 @@ impl Grants {
         let asks = self.masters.values().flat_map(|master| master.asks.values());
         let rests = asks.filter_map(|ask| ask.rests_until).min();
         [open, late, rests].into_iter().flatten().min()
+    }
+
+    /// Whether an assignment may well be on its way: for a promise that is not older than deciding takes, with or
+    /// without a slot that is kept for it.
+    pub fn is_awaited(&self, now: Now) -> bool {
+        let (open, late) = (self.open.values().map(|grant| grant.until.after(LATE)), self.late.values().copied());
+        open.chain(late).any(|until| until > now.mono.after(LATE))
     }
 
     /// Whether nobody was promised anything.

@@ -82,7 +82,7 @@ pub enum Effect {
     Signal(AttemptId, Signal),
     /// Send this.
     Send(FromWorker),
-    /// Drained: nothing runs, and everything is settled.
+    /// Drained: nothing runs or is on its way here, and everything is settled.
     Drained,
 }
 

@@ -148,7 +148,7 @@ impl Worker {
         self.keep_to_prefetch(now, out);
         self.grant(now, out);
         self.beat(now, out);
-        self.say_if_drained(out);
+        self.say_if_drained(now, out);
     }
 
     /// What the worker would have its shell know.

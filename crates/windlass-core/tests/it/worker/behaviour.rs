@@ -364,6 +364,32 @@ fn a_draining_worker_gives_back_finishes_and_says_when_it_is_done() {
 }
 
 #[test]
+fn a_draining_worker_waits_for_what_may_be_on_its_way() {
+    let mut world = World::new(2);
+    world.demand(MASTER, key(SHARDS[0], 1), 2);
+    let grants: Vec<_> = world.grants().iter().map(|(_, grant)| *grant).collect();
+    world.input(Input::Drain);
+    assert_eq!(world.drained, 0, "two promises are out");
+    world.assign_on(assignment(1), Some(grants[0]));
+    assert_eq!(world.reports(), [(1, Report::GivenBack)]);
+    world.settle(1);
+    assert_eq!(world.drained, 0, "one promise is out");
+    world.frame(Body::Declined(vec![grants[1]]));
+    assert_eq!(world.drained, 1);
+}
+
+#[test]
+fn a_draining_worker_does_not_wait_for_ever() {
+    let mut world = World::new(2);
+    world.demand(MASTER, key(SHARDS[0], 1), 1);
+    world.input(Input::Drain);
+    world.pass(SECOND);
+    assert_eq!(world.drained, 0);
+    world.pass(TIMEOUT);
+    assert_eq!(world.drained, 1, "nobody has used the promise in time");
+}
+
+#[test]
 fn what_was_sent_before_the_worker_was_met_anew_is_refused() {
     let mut world = World::new(2);
     world.demand(MASTER, key(SHARDS[0], 1), 1);
