@@ -32,7 +32,7 @@ pub(super) struct Calls {
 }
 
 /// What another master has passed on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Seen {
     /// All below this is over.
     over_below: Pass,
@@ -187,7 +187,8 @@ impl Master {
         over_below: Pass,
         out: &mut Decision,
     ) -> bool {
-        let seen = self.calls.seen.entry(peer).or_default();
+        let new = Seen { over_below: Pass(0), came: BTreeSet::new(), last: now.mono };
+        let seen = self.calls.seen.entry(peer).or_insert(new);
         if over_below > seen.over_below {
             seen.over_below = over_below;
             seen.came = seen.came.split_off(&over_below);
