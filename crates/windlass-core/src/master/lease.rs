@@ -160,6 +160,10 @@ impl Master {
         match answer {
             Ok(renewal) => {
                 self.lease.counter = Some(renewal.counter);
+                // A look that was answered without the right to own anything led to nothing.
+                if !self.is_fresh(now) {
+                    self.lease.next_look = self.lease.next_look.map(|_| now.mono);
+                }
                 self.lease.renewed = Some(began);
                 self.compare_owned(now, began, &renewal.owned);
                 if let Some(globals) = renewal.globals {

@@ -302,3 +302,41 @@ fn an_order_that_waits_for_its_commit_is_void_when_its_worker_is_lost() {
     let (_, _, row) = bench.commit();
     assert_eq!(row.state, attempt::State::Ended(attempt::End::Lost));
 }
+
+#[test]
+fn a_look_that_is_answered_before_the_first_renewal_is_repeated_at_once() {
+    let now = |ms| Now { mono: Mono(ms), wall: Wall(1_780_000_000_000) };
+    let settings = Settings {
+        owner: OWNER,
+        name: Name::new("m").unwrap(),
+        shards: ShardCount::new(1).unwrap(),
+        lanes: 1,
+        pipeline: 1,
+        lease_ttl: Duration::from_secs(60),
+        worker_timeout: Duration::from_secs(4),
+        adoption_grace: Duration::from_secs(5),
+        shard: windlass_core::shard::input::Settings::default(),
+    };
+    let mut master = Master::start(now(1_000), settings, &mut Decision::default());
+    let mut asked = |ms, answer| {
+        let mut out = Decision::default();
+        master.handle(now(ms), Input::Stored(answer), &mut out);
+        master.flush(now(ms), &mut out);
+        let calls = out.effects.into_iter().filter_map(|effect| match effect {
+            Effect::Store(call) => Some(call),
+            _ => None,
+        });
+        calls.collect::<Vec<_>>()
+    };
+    let look = || {
+        let standing = Standing { shard: SHARD, epoch: Epoch::NONE, owner: None };
+        StoreAnswer::Looked(Some(Look { leases: vec![], standings: vec![standing] }))
+    };
+    let calls = asked(1_001, StoreAnswer::Registered(Ok(Counter(1))));
+    assert_eq!(calls, [StoreCall::Renew(Revision::NONE), StoreCall::Look]);
+    assert_eq!(asked(1_002, look()), [], "without a renewal it may own nothing");
+    let (counter, revision) = (Counter(2), Revision::NONE);
+    let renewal = Renewal { counter, owned: vec![], revision, globals: None };
+    assert_eq!(asked(1_003, StoreAnswer::Renewed(Ok(Box::new(renewal)))), [StoreCall::Look]);
+    assert_eq!(asked(1_004, look()), [StoreCall::Claim(SHARD, None)]);
+}
