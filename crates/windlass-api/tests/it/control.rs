@@ -17,7 +17,7 @@ impl World {
 
     /// Waits until an attempt of a job has started.
     async fn until_started(&self, run: &Run, job: usize) {
-        self.until("the attempt has started", || async {
+        self.until("the attempt has started", async || {
             let attempts = &self.jobs(run).await[job].attempts;
             attempts.last().is_some_and(|attempt| attempt.state == AttemptState::Running)
         })
@@ -65,7 +65,7 @@ async fn a_run_is_paused_and_resumed() {
     world.until_run(&run.id, RunState::Paused).await;
     std::fs::write(&go, "").unwrap();
     world
-        .until("the first task is done", || async { world.jobs(&run).await[0].state == JobState::Success })
+        .until("the first task is done", async || world.jobs(&run).await[0].state == JobState::Success)
         .await;
     let why = world.client.why(&run.id, 1).await.unwrap();
     assert!(why.reasons.iter().any(|reason| reason.code == "paused"), "{why:?}");
@@ -137,7 +137,7 @@ async fn a_job_is_tried_again_or_taken_as_done() {
     world.until_run(&run.id, RunState::Failed).await;
     std::fs::write(&fixed, "").unwrap();
     world.job_verb(&run, 0, JobVerb::Retry).await;
-    world.until("the retry is done", || async { world.jobs(&run).await[0].state == JobState::Success }).await;
+    world.until("the retry is done", async || world.jobs(&run).await[0].state == JobState::Success).await;
     world.until_run(&run.id, RunState::Failed).await;
     world.job_verb(&run, 1, JobVerb::ForceSuccess).await;
     world.until_run(&run.id, RunState::Success).await;
@@ -153,7 +153,7 @@ async fn somebody_approves_or_rejects() {
     let text = "name: ask\ntasks: {yes: {type: approve}, no: {type: approve}, after: {depends_on: [yes], type: noop}}";
     let run = world.run(text).await;
     world
-        .until("both wait", || async {
+        .until("both wait", async || {
             world.jobs(&run).await.iter().filter(|job| job.state == JobState::Held).count() == 2
         })
         .await;
@@ -196,7 +196,7 @@ async fn why_says_what_a_job_waits_for() {
 async fn a_job_that_failed_waits_for_its_next_attempt() {
     let world = World::new().await;
     let run = world.run("name: later\ntasks: {a: {run: exit 3, retries: {max: 1, delay: 1h}}}").await;
-    world.until("it is in backoff", || async { world.jobs(&run).await[0].state == JobState::Backoff }).await;
+    world.until("it is in backoff", async || world.jobs(&run).await[0].state == JobState::Backoff).await;
     let job = world.jobs(&run).await.remove(0);
     let wait = job.next_attempt_at.unwrap().unix_ms() - job.attempts[0].finished_at.unwrap().unix_ms();
     let hour = Duration::from_secs(3600).as_millis() as i64;

@@ -102,13 +102,13 @@ async fn when_the_master_is_gone_callers_are_asked_to_come_back() {
     let run = world.run("name: one\ntasks: {a: {type: noop, group: nobody}}").await;
     world.handle.stop().await;
     world
-        .until("it is not ready", || async {
+        .until("it is not ready", async || {
             let response = world.http.get(world.url("/readyz")).send().await.unwrap();
             response.status() == 503
         })
         .await;
     world
-        .until("calls are refused", || async {
+        .until("calls are refused", async || {
             let response =
                 world.http.get(world.url(&format!("/api/v1/runs/{}", run.id))).send().await.unwrap();
             response.status() == 503 && response.headers()["retry-after"] == "1"

@@ -38,7 +38,7 @@ async fn a_log_is_followed_to_its_end() {
     );
     let run = world.run(&text).await;
     world
-        .until("an attempt is there", || async {
+        .until("an attempt is there", async || {
             let (status, _) = world.get(&format!("/api/v1/runs/{}/jobs/0/attempts/1/log", run.id)).await;
             status == 200
         })
@@ -71,7 +71,7 @@ async fn the_last_words_of_a_worker_that_is_away_are_in_the_store() {
     world.until_run(&run.id, RunState::Success).await;
     world.lose_worker().await;
     let read = async |query: LogQuery| world.client.log(&run.id, 0, 1, &query).await.unwrap();
-    world.until("the worker is away", || async { read(LogQuery::default()).await.notice.is_some() }).await;
+    world.until("the worker is away", async || read(LogQuery::default()).await.notice.is_some()).await;
     let page = read(LogQuery::default()).await;
     assert_eq!((texts(&page), page.complete), (vec!["one", "two", "three"], true));
     let notice = page.notice.unwrap();

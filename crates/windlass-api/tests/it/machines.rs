@@ -31,7 +31,7 @@ async fn workers_are_shown_drained_and_resumed() {
     let world = World::new().await;
     let run = world.run("name: long\ntasks: {a: {run: sleep 1000}}").await;
     world
-        .until("the worker shows what it does", || async {
+        .until("the worker shows what it does", async || {
             let worker = world.client.worker("w1").await.unwrap();
             worker.attempts.iter().any(|attempt| attempt.started_at.is_some())
         })
@@ -43,12 +43,6 @@ async fn workers_are_shown_drained_and_resumed() {
     let drained = world.client.drain_worker("w1", true).await.unwrap();
     assert_eq!(drained.state, WorkerState::Draining);
     let other = world.run("name: waits\ntasks: {a: {run: 'true'}}").await;
-    world
-        .until("the worker takes nothing", || async {
-            let workers = world.handle.workers().await;
-            workers[0].status.is_some_and(|status| status.draining)
-        })
-        .await;
     let job =
         &world.client.jobs(&other.id, &windlass_rest::jobs::ListJobs::default()).await.unwrap().items[0];
     assert_ne!(job.state, JobState::Success);
@@ -81,7 +75,7 @@ async fn a_pool_limits_what_runs_at_once() {
     assert_eq!((pool.limit, pool.taken), (0, 0));
     let run = world.run("name: narrow\ntasks: {a: {run: 'true', pool: narrow}}").await;
     world
-        .until("the job waits for the pool", || async {
+        .until("the job waits for the pool", async || {
             let why = world.client.why(&run.id, 0).await.unwrap();
             why.reasons.iter().any(|reason| reason.code == "pool")
         })
@@ -125,7 +119,8 @@ async fn the_process_says_how_it_is() {
         assert!(metrics.lines().any(|found| found == line), "`{line}` is not in\n{metrics}");
     }
     let count = |what: &str| -> f64 {
-        let line = metrics.lines().find(|line| line.starts_with(what)).unwrap();
+        let line = metrics.lines().find(|line| line.starts_with(what));
+        let line = line.unwrap_or_else(|| panic!("`{what}` is not in\n{metrics}"));
         line.rsplit(' ').next().unwrap().parse().unwrap()
     };
     assert!(count("windlass_db_commit_seconds_count") > 0.0);

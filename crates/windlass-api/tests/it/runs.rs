@@ -145,7 +145,7 @@ async fn runs_are_listed_newest_first_by_pages_and_filters() {
     }
     assert_eq!(seen, newest);
     let of_other = list(listed("other")).await;
-    assert_eq!(shown(&of_other), [other.id.clone()]);
+    assert_eq!(shown(&of_other), std::slice::from_ref(&other.id));
     assert_eq!(of_other.items[0].job_counts.success, 1);
     assert_eq!(of_other.items[0].version, Some(1));
     let failed = list(ListRuns { state: Some(RunState::Failed), ..ListRuns::default() }).await;

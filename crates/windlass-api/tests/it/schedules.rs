@@ -39,7 +39,7 @@ async fn a_firing_is_in_the_ledger() {
     let text = "name: often\nschedule: '@every 1s'\ntasks: {a: {type: noop}}";
     let id = world.client.apply("often", text).await.unwrap().workflow.schedules[0].clone();
     world
-        .until("it has fired", || async {
+        .until("it has fired", async || {
             !world.client.firings(&id, &PageQuery::default()).await.unwrap().items.is_empty()
         })
         .await;

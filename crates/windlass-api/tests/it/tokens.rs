@@ -154,7 +154,7 @@ async fn a_token_is_made_shown_without_its_secret_and_revoked() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repeated_call_gets_a_token_that_works() {
     let world = World::with_tokens(ADMIN).await;
-    let post = || async {
+    let post = async || {
         let request =
             world.http.post(world.url("/api/v1/tokens")).bearer_auth(ADMIN).header("idempotency-key", "k");
         answered(crate::world::json(request, &json!({"name": "ci", "role": "viewer"}))).await

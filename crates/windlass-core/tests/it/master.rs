@@ -370,3 +370,40 @@ fn what_a_stranger_passes_on_is_not_done_until_a_look_has_shown_who_it_is() {
     bench.passed_on(2, 2, Command::Pause);
     assert_eq!(bench.commits.len(), 1);
 }
+
+#[test]
+fn it_looks_what_it_may_own_as_soon_as_its_first_renewal_gives_the_right() {
+    let now = |ms| Now { mono: Mono(ms), wall: Wall(1_780_000_000_000) };
+    let settings = Settings {
+        owner: OWNER,
+        name: Name::new("m").unwrap(),
+        shards: ShardCount::new(1).unwrap(),
+        lanes: 1,
+        pipeline: 1,
+        lease_ttl: Duration::from_secs(60),
+        worker_timeout: Duration::from_secs(4),
+        adoption_grace: Duration::from_secs(5),
+        shard: windlass_core::shard::input::Settings::default(),
+    };
+    let mut master = Master::start(now(1_000), settings, &mut Decision::default());
+    let mut asked = |ms, answer| {
+        let mut out = Decision::default();
+        master.handle(now(ms), Input::Stored(answer), &mut out);
+        master.flush(now(ms), &mut out);
+        let calls = out.effects.into_iter().filter_map(|effect| match effect {
+            Effect::Store(call) => Some(call),
+            _ => None,
+        });
+        calls.collect::<Vec<_>>()
+    };
+    let look = || {
+        let standing = Standing { shard: SHARD, epoch: Epoch::NONE, owner: None };
+        StoreAnswer::Looked(Some(Look { leases: vec![], standings: vec![standing] }))
+    };
+    let calls = asked(1_001, StoreAnswer::Registered(Ok(Counter(1))));
+    assert_eq!(calls, [StoreCall::Renew(Revision::NONE)], "without a renewal it may own nothing");
+    let (counter, revision) = (Counter(2), Revision::NONE);
+    let renewal = Renewal { counter, owned: vec![], revision, globals: None };
+    assert_eq!(asked(1_003, StoreAnswer::Renewed(Ok(Box::new(renewal)))), [StoreCall::Look]);
+    assert_eq!(asked(1_004, look()), [StoreCall::Claim(SHARD, None)]);
+}
