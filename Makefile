@@ -32,10 +32,12 @@ demo: build ## 1 master, 3 workers, 100 tasks; DEMO_SCALE=0.1 shortens them
 test: setup lint ## run every check, at a size that fits half an hour on two cores
 	cargo test --workspace --all-targets
 	cargo test --workspace --doc
+	cargo test -p windlass --features failpoints --test processes crash_points
 
 lint: ## format, clippy with warnings as errors, licences and banned crates
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy -p windlass --all-targets --features failpoints -- -D warnings
 	cargo test --quiet -p windlass-tests dependencies
 
 accept: test build ## everything of `make test`, then the long runs: simulation, planted bugs, fuzzing and measurements

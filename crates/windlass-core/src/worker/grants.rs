@@ -239,7 +239,8 @@ impl Grants {
     /// Whether an assignment may well be on its way: for a promise that is not older than deciding takes, with or
     /// without a slot that is kept for it.
     pub fn is_awaited(&self, now: Now) -> bool {
-        let (open, late) = (self.open.values().map(|grant| grant.until.after(LATE)), self.late.values().copied());
+        let (open, late) =
+            (self.open.values().map(|grant| grant.until.after(LATE)), self.late.values().copied());
         open.chain(late).any(|until| until > now.mono.after(LATE))
     }
 

@@ -111,8 +111,7 @@ async fn the_late_result_of_an_old_attempt_is_refused() {
     let run = world.one(&does).await;
     world.started(&run, "a", 1).await;
     let place = world.place(&run, "a", 1).await;
-    let name = world.worker(place).name.clone();
-    world.disturbed.note(&name);
+    world.note(place);
     world.worker(place).signal(Signal::STOP);
     world.started(&run, "a", 2).await;
     assert_ne!(world.place(&run, "a", 2).await, place);
@@ -138,8 +137,7 @@ async fn ctrl_c_and_a_restart_lose_nothing() {
     let run = world.submit(many(10, &gate.wait())).await;
     world.until("four run", async || world.count("START", &run) == 4).await;
     for number in 1..=2 {
-        let name = world.worker(number).name.clone();
-        world.disturbed.note(&name);
+        world.note(number);
     }
     for node in world.cluster.nodes() {
         node.signal(Signal::INT);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use windlass_client::{Client, Patience, Settings};
+use windlass_client::{Client, Patience, RunVerb, Settings};
 use windlass_rest::attempts::Attempt;
 use windlass_rest::jobs::{Job, ListJobs};
 use windlass_rest::runs::Run;
@@ -25,6 +25,11 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_windlass");
 pub const DEADLINE: Duration = Duration::from_secs(90);
 /// How often is looked.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// How many times as much as `make test` does.
+pub fn scale() -> usize {
+    std::env::var("WINDLASS_TRIAL_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
 
 /// A cluster on trial.
 #[derive(Debug)]
@@ -147,18 +152,32 @@ impl World {
 
     /// The same, with further keys of the workflow.
     pub async fn submit_with(&mut self, tasks: Value, more: Value) -> String {
-        let needs = needs(&tasks);
         let mut definition = feed::workflow("trial", &self.ledger, &tasks);
         let Value::Object(more) = more else { panic!("keys of a workflow, not {more}") };
         definition.as_object_mut().unwrap().extend(more);
         let run = feed::submit(self.client(), definition).await.unwrap();
-        self.fed.push(Fed { run: run.id.clone(), needs, ledgered: true });
+        self.adopt(&run, &tasks);
         run.id
+    }
+
+    /// A run of these tasks that somebody else started: the verdict is about it too.
+    pub fn adopt(&mut self, run: &Run, tasks: &Value) {
+        self.fed.push(Fed { run: run.id.clone(), needs: needs(tasks), ledgered: true });
     }
 
     /// Starts a run of one task called `a`.
     pub async fn one(&mut self, does: &str) -> String {
         self.submit(json!({"a": task(does)})).await
+    }
+
+    /// One more worker, with a data folder of its own, that is not started yet. Its number.
+    pub fn add_worker(&mut self, url: &str, slots: u32, flags: &[&str]) -> usize {
+        let number = self.cluster.workers.len() + 1;
+        let name = format!("worker{number}");
+        let arguments = worker_arguments(&self.folder().join(&name), &name, url, slots, flags);
+        let log = self.folder().join(format!("{name}.log"));
+        self.cluster.workers.push(Node::new(&name, Path::new(PROGRAM), arguments, log));
+        number
     }
 
     /// Kills a worker, from 1, and remembers that.
@@ -170,6 +189,12 @@ impl World {
 
     pub fn worker(&mut self, number: usize) -> &mut Node {
         &mut self.cluster.workers[number - 1]
+    }
+
+    /// A worker is disturbed by the test itself.
+    pub fn note(&mut self, number: usize) {
+        let name = self.worker(number).name.clone();
+        self.disturbed.note(&name);
     }
 
     /// Waits until something is so.
@@ -235,6 +260,22 @@ impl World {
     pub async fn succeeds(&self, run: &str) {
         let over = self.over(run).await;
         assert_eq!(over.state, RunState::Success, "{}: {}", over.reason, self.tell().await);
+    }
+
+    pub async fn stop(&self, run: &str) {
+        self.client().run_verb(run, RunVerb::Stop).await.unwrap();
+    }
+
+    /// Waits until a run that was asked to stop has.
+    pub async fn stopped(&self, run: &str) {
+        let over = self.over(run).await;
+        assert_eq!(over.state, RunState::Stopped, "{}", over.reason);
+        self.gone(&[run]).await;
+    }
+
+    /// Leaves a run out of the verdict, because it is not meant to succeed.
+    pub fn forget(&mut self, run: &str) {
+        self.fed.retain(|fed| fed.run != run);
     }
 
     /// All jobs of a run.
@@ -339,6 +380,21 @@ impl World {
         }
         told
     }
+}
+
+/// What a worker with short times is started with.
+pub fn worker_arguments(folder: &Path, name: &str, url: &str, slots: u32, flags: &[&str]) -> Vec<String> {
+    let plan = Plan::new(Path::new(PROGRAM), folder).impatient();
+    let (slots, data) = (slots.to_string(), folder.display().to_string());
+    let told = ["worker", "--name", name, "--master", url, "--slots", &slots, "--data", &data];
+    let told = told.iter().chain(flags).map(|text| (*text).to_owned());
+    told.chain(plan.worker_flags.clone()).collect()
+}
+
+/// Gives a flag that is there another value.
+pub fn set_flag(flags: &mut [String], name: &str, value: &str) {
+    let place = flags.iter().position(|flag| flag == name).unwrap();
+    value.clone_into(&mut flags[place + 1]);
 }
 
 /// Which tasks come before each.
