@@ -7,6 +7,7 @@ mod settings;
 mod roles;
 mod verbs;
 
+mod bench;
 mod chaos;
 mod demo;
 
