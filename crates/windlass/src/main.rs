@@ -8,6 +8,7 @@ mod settings;
 mod roles;
 mod verbs;
 
+mod bench;
 mod chaos;
 mod demo;
 
