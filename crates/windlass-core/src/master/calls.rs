@@ -32,12 +32,14 @@ pub(super) struct Calls {
 }
 
 /// What another master has passed on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Seen {
     /// All below this is over.
     over_below: Pass,
     /// What has come of the rest.
     came: BTreeSet<Pass>,
+    /// When the newest came.
+    last: Mono,
 }
 
 /// A call that was not answered.
@@ -105,9 +107,10 @@ impl Calls {
         (self.passes, over_below)
     }
 
-    /// Who is gone for good passes nothing on again.
-    pub fn forget_strangers(&mut self, known: &BTreeMap<OwnerId, Peer>) {
-        self.seen.retain(|owner, _| known.contains_key(owner));
+    /// Who passes something on is registered. One that a look does not show which began after that is gone for good,
+    /// and nothing new comes from it.
+    pub fn forget_gone(&mut self, began: Mono, known: &BTreeMap<OwnerId, Peer>) {
+        self.seen.retain(|owner, seen| known.contains_key(owner) || seen.last >= began);
     }
 
     fn of(&self, shard: ShardId, place: Place) -> Vec<CallId> {
@@ -184,18 +187,21 @@ impl Master {
         over_below: Pass,
         out: &mut Decision,
     ) -> bool {
-        if !self.peers.contains_key(&peer) {
+        let new = Seen { over_below: Pass(0), came: BTreeSet::new(), last: now.mono };
+        let seen = self.calls.seen.entry(peer).or_insert(new);
+        if over_below > seen.over_below {
+            seen.over_below = over_below;
+            seen.came = seen.came.split_off(&over_below);
+        }
+        seen.last = now.mono;
+        let first = pass >= seen.over_below && seen.came.insert(pass);
+        if first && !self.peers.contains_key(&peer) {
             // One that has come since the last look, or one that is gone, of which nothing is remembered: a look tells.
             self.lease.next_look = self.lease.next_look.map(|_| now.mono);
             out.effects.push(Effect::ToPeer(peer, FromPeer::Reply(pass, Reply::NotHere)));
             return false;
         }
-        let seen = self.calls.seen.entry(peer).or_default();
-        if over_below > seen.over_below {
-            seen.over_below = over_below;
-            seen.came = seen.came.split_off(&over_below);
-        }
-        pass >= seen.over_below && seen.came.insert(pass)
+        first
     }
 
     /// Hands a waiting call to its shard, or passes it on to its owner.

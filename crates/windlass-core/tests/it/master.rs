@@ -359,7 +359,14 @@ fn what_another_master_passes_on_is_done_once_however_often_and_late_it_comes() 
 #[test]
 fn what_a_stranger_passes_on_is_not_done_until_a_look_has_shown_who_it_is() {
     let mut bench = Bench::new(false);
+    let name = Name::new("other").unwrap();
+    bench.leases.push(Lease { owner: PEER, name, counter: Counter(1), applied: Revision::NONE });
     bench.passed_on(1, 1, Command::Pause);
-    assert_eq!(bench.replies, [(Pass(1), Reply::NotHere)]);
-    assert!(bench.commits.is_empty());
+    assert_eq!(bench.replies, [(Pass(1), Reply::NotHere)], "it has come since the last look");
+    // It was told that nothing was done, and passes the call on anew; the first one comes again after all.
+    bench.look();
+    bench.passed_on(1, 1, Command::Pause);
+    assert!(bench.commits.is_empty(), "only what was passed on anew is done");
+    bench.passed_on(2, 2, Command::Pause);
+    assert_eq!(bench.commits.len(), 1);
 }
