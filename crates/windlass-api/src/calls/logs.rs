@@ -265,12 +265,7 @@ fn empty(next_line: u64) -> LogPage {
 fn sent(part: &v1::LogPart, wanted: Wanted) -> LogPage {
     let next_line =
         if part.items.is_empty() && part.next_line == 0 { wanted.from } else { part.next_line + 1 };
-    LogPage {
-        items: part.items.iter().map(line).collect(),
-        next_line,
-        complete: part.complete,
-        notice: None,
-    }
+    LogPage { items: part.items.iter().map(line).collect(), next_line, complete: part.complete, notice: None }
 }
 
 fn line(item: &v1::LogItem) -> LogLine {
