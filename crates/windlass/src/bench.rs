@@ -31,7 +31,7 @@ pub struct Args {
     /// Folder on the disk to be measured; what is made there is removed. The system's temporary one unless told
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Exit with 1 if a target is missed
+    /// Exit with 1 if a target is missed or in doubt
     #[arg(long)]
     check: bool,
 }
@@ -63,7 +63,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     };
     out.one(&report, "", |out| out.line(report.to_string().trim_end()))?;
     for row in report.missed() {
-        out.note(format_args!("a target is missed: {} {}", row.figure, row.what));
+        out.note(format_args!("a target is missed or in doubt: {} {}", row.figure, row.what));
     }
     Ok(if args.check && !report.meets_targets() { Exit::Failed } else { Exit::Fine })
 }

@@ -29,7 +29,7 @@ pub async fn measure(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<Row>> {
             note = format!("processor time each: limit {}, {used}", limit.each(count));
         }
         let what = format!("{count} × `{}` with logs", argv.join(" "));
-        let limit_is = "`posix_spawn` and wait, 2 threads, output to two files";
+        let limit_is = "`posix_spawn` and wait, 2 threads, output appended to two files";
         let row = Row::of_pairs(Figure::Processes, what, Unit::PerSecond, &pairs, limit_is);
         rows.push(row.wanted(Target::OfLimit(TARGET)).noting(note));
     }
