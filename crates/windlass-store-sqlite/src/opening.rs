@@ -17,6 +17,10 @@ use crate::queries;
 use crate::queries::identity::{self, Kind};
 use crate::threads::Crew;
 
+/// Files of up to this size are read through when they are opened: a fraction of a second. Damage in a larger one is
+/// met when it is reached.
+const READ_THROUGH: u64 = 64 << 20;
+
 /// How a store is opened.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -106,6 +110,14 @@ pub enum OpenError {
         #[source]
         cause: Malformed,
     },
+    /// Its pages do not fit together.
+    #[error("cannot open `{}`: the database file is damaged ({found}); hint: {DAMAGE_HINT}", .file.display())]
+    Pages {
+        /// Which file.
+        file: PathBuf,
+        /// What SQLite found first.
+        found: String,
+    },
     /// SQLite cannot use it.
     #[error("cannot open the store")]
     File(#[from] FileFault),
@@ -155,6 +167,7 @@ pub(crate) fn prepare(writer: &Connection, file: &Path, options: &Options) -> Re
         Kind::Empty => SchemaVersion(0),
         Kind::Store(schema) => {
             check(writer, file, schema, options.shards)?;
+            check_pages(writer, file)?;
             schema
         }
     };
@@ -178,6 +191,20 @@ fn check(
         return unread.check(None).map_err(refused);
     }
     read_identity(connection, file)?.check(wanted).map_err(refused)
+}
+
+/// Refuses a file whose pages do not fit together, before anything makes it worse.
+fn check_pages(connection: &Connection, file: &Path) -> Result<(), OpenError> {
+    if std::fs::metadata(file).is_ok_and(|known| known.len() > READ_THROUGH) {
+        return Ok(());
+    }
+    let found = identity::check_pages(connection).map_err(|error| FileFault::new(file, error.into()))?;
+    // SQLite's words have lines.
+    let one_line = |found: String| found.split_whitespace().collect::<Vec<_>>().join(" ");
+    match found.map(one_line) {
+        Some(found) => Err(OpenError::Pages { file: file.to_owned(), found }),
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn read_identity(connection: &Connection, file: &Path) -> Result<Identity, OpenError> {

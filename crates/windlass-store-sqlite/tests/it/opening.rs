@@ -12,6 +12,9 @@ use windlass_store_sqlite::{OpenError, Options, SqliteStore};
 use crate::child::Other;
 use crate::work::{NOW, Owner, Place, chain, open, options};
 
+/// How much SQLite reads and writes at once.
+const PAGE: usize = 4096;
+
 /// What is said of a file that cannot be opened; it is left as it was.
 fn refused(file: &Path, options: &Options) -> String {
     let before = fs::read(file).unwrap();
@@ -168,4 +171,24 @@ fn a_store_without_its_own_row_is_said_to_be_damaged() {
     drop(file);
     let said = refused(&place.file(), &options());
     assert!(said.contains("damaged") && said.contains("missing"), "{said}");
+}
+
+#[test]
+fn damage_on_any_page_is_refused_before_anything_makes_it_worse() {
+    let place = Place::new();
+    let store = place.open();
+    let mut owner = Owner::join(&store, 1);
+    for number in 1..=3 {
+        owner.create(number, 2);
+    }
+    drop(owner);
+    drop(store);
+    let whole = fs::read(place.file()).unwrap();
+    for page in 0..whole.len() / PAGE {
+        let mut damaged = whole.clone();
+        damaged[page * PAGE..(page + 1) * PAGE].fill(0x5a);
+        fs::write(place.file(), &damaged).unwrap();
+        let said = refused(&place.file(), &options());
+        assert!(said.contains("damaged") && said.contains("backup"), "page {page}: {said}");
+    }
 }
