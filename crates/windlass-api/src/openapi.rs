@@ -108,7 +108,10 @@ fn document() -> OpenApi {
             .description(Some("A secret of `windlass tokens create`. A server that listens on its own machine only may want none."))
             .build(),
     );
-    let components = ComponentsBuilder::new().schemas_from_iter(schemas).security_scheme(BEARER, login);
+    let components = ComponentsBuilder::new()
+        .schemas_from_iter(schemas)
+        .responses_from_iter(refusals(&operations))
+        .security_scheme(BEARER, login);
     let mut paths = PathsBuilder::new();
     for operation in &operations {
         paths = paths.path(operation.path, PathItem::new(http(&operation.method), described(operation)));
@@ -231,7 +234,21 @@ fn body(takes: &Takes) -> Option<RequestBody> {
 }
 
 /// Everything that a call can answer with, by status.
-fn responses(operation: &Operation) -> BTreeMap<u16, Response> {
+fn responses(operation: &Operation) -> BTreeMap<u16, RefOr<Response>> {
+    let mut codes = by_status(operation);
+    let mut responses = BTreeMap::new();
+    for answer in &operation.says.answers {
+        let problems = codes.remove(&answer.status).unwrap_or_default();
+        responses.insert(answer.status, answered(answer, &problems).into());
+    }
+    for (status, codes) in codes {
+        responses.insert(status, Ref::from_response_name(refused_name(&codes)).into());
+    }
+    responses
+}
+
+/// The codes that a call can answer with, by their status.
+fn by_status(operation: &Operation) -> BTreeMap<u16, Vec<ProblemCode>> {
     let mut codes: BTreeMap<u16, Vec<ProblemCode>> = BTreeMap::new();
     for code in problems(operation) {
         let of_status = codes.entry(code.status()).or_default();
@@ -239,21 +256,39 @@ fn responses(operation: &Operation) -> BTreeMap<u16, Response> {
             of_status.push(code);
         }
     }
-    let mut responses: BTreeMap<u16, Response> = BTreeMap::new();
-    for answer in &operation.says.answers {
-        let problems = codes.remove(&answer.status).unwrap_or_default();
-        responses.insert(answer.status, answered(answer, &problems));
-    }
-    for (status, codes) in codes {
-        let titles: Vec<_> = codes.iter().map(|code| code.title()).collect();
-        let mut response = ResponseBuilder::new().description(sentence(&titles.join("; or ")));
-        response = response.content(problem::CONTENT_TYPE, problem_of(&codes).build());
-        if status == 503 {
-            response = response.header("Retry-After", retry_after());
+    codes
+}
+
+/// The refusals of all calls by name. Most calls share most of them.
+fn refusals(operations: &[Operation]) -> BTreeMap<String, Response> {
+    let mut refusals = BTreeMap::new();
+    for operation in operations {
+        let answered = |status: &u16| operation.says.answers.iter().any(|answer| answer.status == *status);
+        for (_, codes) in by_status(operation).into_iter().filter(|(status, _)| !answered(status)) {
+            refusals.insert(refused_name(&codes), refused(&codes));
         }
-        responses.insert(status, response.build());
     }
-    responses
+    refusals
+}
+
+fn refused_name(codes: &[ProblemCode]) -> String {
+    codes.iter().map(|code| code.as_str()).collect::<Vec<_>>().join("_or_")
+}
+
+fn refused(codes: &[ProblemCode]) -> Response {
+    let titles: Vec<_> = codes.iter().map(|code| code.title()).collect();
+    let mut response = ResponseBuilder::new().description(sentence(&titles.join("; or ")));
+    response = response.content(problem::CONTENT_TYPE, problem_of(codes).build());
+    if codes.contains(&ProblemCode::Unavailable) {
+        response = response.header("Retry-After", retry_after());
+    }
+    if codes.contains(&ProblemCode::Unauthenticated) {
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        let what = "How to log in.";
+        let header = HeaderBuilder::new().schema(Some(text)).description(Some(what)).build();
+        response = response.header("WWW-Authenticate", header);
+    }
+    response.build()
 }
 
 fn answered(answer: &Answered, problems: &[ProblemCode]) -> Response {

@@ -45,7 +45,7 @@ fn calls_page(document: &Value) -> String {
             writeln!(page, "<h2 id=\"{0}\">{0}</h2>\n<p>{1}</p>", escaped(name), prose(&tag["description"]));
         for (path, method, operation) in operations(document) {
             if items(&operation["tags"]).any(|tag| text(tag) == name) {
-                call(&mut page, path, method, operation);
+                call(&mut page, document, path, method, operation);
             }
         }
     }
@@ -63,7 +63,7 @@ fn operations(document: &Value) -> impl Iterator<Item = (&str, &str, &Value)> {
         .flat_map(|(path, item)| fields(item).map(move |(method, operation)| (path, method, operation)))
 }
 
-fn call(page: &mut String, path: &str, method: &str, operation: &Value) {
+fn call(page: &mut String, document: &Value, path: &str, method: &str, operation: &Value) {
     let _ = writeln!(
         page,
         "<section><h3 id=\"{}\"><code>{} {}</code></h3>\n<p>{}. {}</p>",
@@ -95,6 +95,9 @@ fn call(page: &mut String, path: &str, method: &str, operation: &Value) {
     }
     page.push_str("<table><tr><th>status</th><th></th><th>answer</th></tr>\n");
     for (status, response) in fields(&operation["responses"]) {
+        let shared =
+            response["$ref"].as_str().and_then(|reference| document.pointer(reference.strip_prefix('#')?));
+        let response = shared.unwrap_or(response);
         let _ = writeln!(
             page,
             "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
