@@ -20,6 +20,7 @@ pub struct CronQuery {
     pub from: Option<Time>,
     /// How many, up to 1000; 5 unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(minimum = 1, maximum = 1000))]
     pub count: Option<u32>,
 }
 

@@ -116,3 +116,17 @@ async fn when_the_master_is_gone_callers_are_asked_to_come_back() {
         .await;
     assert_eq!(world.http.get(world.url("/livez")).send().await.unwrap().status(), 200);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_interface_describes_itself_to_everybody() {
+    let world = World::without_workers().await;
+    let (status, document) = world.get("/api/openapi.json").await;
+    assert_eq!((status, &document["openapi"]), (200, &json!("3.1.0")));
+    for path in ["/api/docs", "/api/docs/problems"] {
+        let response = world.http.get(world.url(path)).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
+        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert!(policy.starts_with("default-src 'none'"), "{policy}");
+    }
+}
