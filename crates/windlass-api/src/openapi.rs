@@ -228,8 +228,9 @@ fn body(takes: &Takes) -> Option<RequestBody> {
         Takes::Workflow => {
             let object =
                 ContentBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::Object))).build();
-            let text =
-                ContentBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::String))).build();
+            let text = ContentBuilder::new()
+                .schema(Some(ObjectBuilder::new().schema_type(SchemaType::AnyValue)))
+                .build();
             let body = RequestBodyBuilder::new()
                 .description(Some("A workflow in the shape of a workflow file."))
                 .content("application/json", object)
