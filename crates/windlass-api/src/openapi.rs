@@ -26,6 +26,9 @@ use crate::roles::Action;
 /// Name of the one way to log in.
 const BEARER: &str = "token";
 
+/// What a name looks like.
+const NAME: &str = "^[A-Za-z0-9_][A-Za-z0-9_.-]*$";
+
 /// The document as text. It is made once: nothing in it changes while the server runs.
 pub static TEXT: LazyLock<String> =
     LazyLock::new(|| document().to_pretty_json().expect("a document has only texts for keys") + "\n");
@@ -171,6 +174,8 @@ fn described(operation: &Operation) -> OperationBuilder {
             built.parameter(header("Last-Event-ID", what, ObjectBuilder::new().schema_type(Type::String)));
     }
     if operation.action != Action::Greet {
+        // Which of the two a server wants depends on where it listens.
+        built = built.security(SecurityRequirement::default());
         built = built.security(SecurityRequirement::new(BEARER, [] as [&str; 0]));
     }
     built = built.request_body(body(&says.body));
@@ -181,10 +186,11 @@ fn described(operation: &Operation) -> OperationBuilder {
 }
 
 fn in_path(name: &str) -> Parameter {
-    let is_number = matches!(name, "job" | "attempt" | "version");
-    let schema = match is_number {
-        true => ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)),
-        false => ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)),
+    let text = || ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
+    let schema = match name {
+        "job" | "attempt" | "version" => ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)),
+        "workflow" | "pool" => text().pattern(Some(NAME)).max_length(Some(windlass_model::name::NAME_MAX)),
+        _ => text(),
     };
     ParameterBuilder::new()
         .name(name)
@@ -222,8 +228,9 @@ fn body(takes: &Takes) -> Option<RequestBody> {
         Takes::Workflow => {
             let object =
                 ContentBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::Object))).build();
-            let text =
-                ContentBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::String))).build();
+            let text = ContentBuilder::new()
+                .schema(Some(ObjectBuilder::new().schema_type(SchemaType::AnyValue)))
+                .build();
             let body = RequestBodyBuilder::new()
                 .description(Some("A workflow in the shape of a workflow file."))
                 .content("application/json", object)
@@ -376,6 +383,15 @@ mod tests {
             let pointer = reference.strip_prefix('#').unwrap();
             assert!(document.pointer(pointer).is_some(), "{reference} leads nowhere");
         }
+    }
+
+    #[test]
+    fn words_are_spelt_as_they_are_sent() {
+        let document: Value = serde_json::from_str(&TEXT).unwrap();
+        let schemas = &document["components"]["schemas"];
+        assert_eq!(schemas["RunState"]["enum"], serde_json::json!(RunState::WORDS));
+        assert_eq!(schemas["JobState"]["enum"], serde_json::json!(JobState::WORDS));
+        assert_eq!(schemas["Severity"]["enum"], serde_json::json!(["error", "warning"]));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::Time;
 #[serde(deny_unknown_fields)]
 pub struct CronQuery {
     /// The rule.
+    #[cfg_attr(feature = "openapi", param(min_length = 1))]
     pub expr: String,
     /// The zone; UTC unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
