@@ -1,5 +1,7 @@
 //! Refusals as problems: what every error below becomes for who called.
 
+use std::error::Error;
+
 use axum::response::{IntoResponse, Response};
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use windlass_core::shard::input;
@@ -7,6 +9,7 @@ use windlass_master::handle::CallError;
 use windlass_master::wishes::WishError;
 use windlass_rest::problem::{self, Problem, ProblemCode};
 use windlass_store::Unavailable;
+use windlass_store::encoding::Malformed;
 use windlass_store::globals::SetGlobalError;
 use windlass_store::pins::PinError;
 use windlass_workflow::diagnostic::did_you_mean;
@@ -167,9 +170,27 @@ impl From<CallError> for Refusal {
 
 impl From<Unavailable> for Refusal {
     fn from(error: Unavailable) -> Refusal {
+        if let Some(malformed) = malformed(&error) {
+            // Calling again does not help: somebody has to look at the row.
+            tracing::error!(tried = error.tried, error = %malformed, "what is stored cannot be read");
+            let detail = format!("cannot {}: what is stored cannot be read: {malformed}", error.tried);
+            return Refusal::new(ProblemCode::Internal, detail);
+        }
         tracing::warn!(backend = error.backend, tried = error.tried, error = %error.cause, "the store has failed");
         Refusal::new(ProblemCode::Unavailable, error.to_string())
     }
+}
+
+/// The row that cannot be understood, if it is that.
+fn malformed(error: &Unavailable) -> Option<&Malformed> {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(&*error.cause);
+    while let Some(error) = cause {
+        if let Some(malformed) = error.downcast_ref() {
+            return Some(malformed);
+        }
+        cause = error.source();
+    }
+    None
 }
 
 impl From<SetGlobalError> for Refusal {

@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use hyper::StatusCode;
 use windlass_core::rows::{RunRow, Selection};
 use windlass_core::shard::input::{Command, RecoverFrom};
-use windlass_core::shard::view::RunView;
+use windlass_core::shard::view::{Counts, RunView};
 use windlass_core::time::Wall;
 use windlass_master::wishes::{self, NewRun, What};
 use windlass_model::{RunId, TaskId};
@@ -176,7 +176,21 @@ pub async fn seen<S: Store + 'static>(api: &Arc<Api<S>>, run: RunId) -> Result<R
 }
 
 /// A run of a list. What is over is counted once.
+///
+/// One that cannot be read is shown as far as it can: it does not hide the others.
 async fn listed<S: Store + 'static>(api: &Arc<Api<S>>, row: RunRow) -> Result<Run, Refusal> {
+    let readable = listed_if_readable(api, row.clone()).await;
+    match readable {
+        Err(refusal) if refusal.code() == ProblemCode::Internal.as_str() => {
+            let mut run = views::runs::run(&row, Counts::default(), &*api.owners().await?, None);
+            run.reason = "what is stored of it cannot be read, and it is left alone".into();
+            Ok(run)
+        }
+        readable => readable,
+    }
+}
+
+async fn listed_if_readable<S: Store + 'static>(api: &Arc<Api<S>>, row: RunRow) -> Result<Run, Refusal> {
     if !is_over(&row) {
         return seen(api, row.id).await;
     }
