@@ -5,7 +5,7 @@ use serde_json::json;
 use windlass_rest::workers::WorkerState;
 use windlass_rest::{AttemptState, JobState};
 
-use crate::world::{World, lives, many, task, task_with};
+use crate::world::{World, ends, lives, many, task, task_with};
 
 /// S0.15: killing the master does not affect tasks that run; they run to their ends, which count later.
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn ctrl_c_and_a_restart_lose_nothing() {
         node.signal(Signal::INT);
     }
     for node in world.cluster.nodes() {
-        let ended = node.wait().await.unwrap();
+        let ended = ends(node).await;
         assert!(ended.success(), "{} ended with {ended}:\n{}", node.name, node.printed());
     }
     world.gone(&[&run]).await;
@@ -216,6 +216,7 @@ async fn workers_that_died_with_the_master_are_waited_for_or_replaced() {
     world.cluster.master.kill().await;
     for number in 1..=3 {
         world.kill_worker(number).await;
+        world.cleared(number).await;
     }
     gate.open();
     world.worker(1).start().unwrap();
@@ -237,6 +238,7 @@ async fn a_worker_that_died_before_its_master_is_noticed_by_the_next() {
     world.kill_worker(1).await;
     world.cluster.master.kill().await;
     world.cluster.master.start().unwrap();
+    world.cleared(1).await;
     gate.open();
     world.succeeds(&run).await;
     let verdict = world.judge().await;

@@ -12,7 +12,10 @@ mod world;
 
 #[cfg(feature = "failpoints")]
 mod crash_points;
+mod data;
 mod founding;
 mod masters;
+mod nasty;
 mod stops;
+mod stores;
 mod workers;

@@ -86,6 +86,7 @@ async fn a_task_that_died_together_with_its_master_is_tried_again_elsewhere() {
     world.kill_worker(place).await;
     world.cluster.master.kill().await;
     world.cluster.master.start().unwrap();
+    world.cleared(place).await;
     gate.open();
     world.succeeds(&run).await;
     world.judge().await;

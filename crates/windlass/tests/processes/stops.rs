@@ -1,10 +1,15 @@
 //! Stops, kills and timeouts, and processes that do not want to end.
 
+use std::path::{Path, PathBuf};
+
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
+use windlass_rest::workers::WorkerState;
 use windlass_rest::{AttemptState, JobState, RunState};
+use windlass_trial::feed;
+use windlass_trial::node::Node;
 
-use crate::world::{World, lives, many, set_flag, task, task_with};
+use crate::world::{PROGRAM, World, lives, many, set_flag, task, task_with, worker_arguments};
 
 /// F32
 #[tokio::test]
@@ -90,6 +95,75 @@ async fn stops_right_after_the_start_harm_neither_the_worker_nor_its_neighbours(
     gate.open();
     world.succeeds(&bystander).await;
     world.judge().await;
+}
+
+/// F36: a process that has become another user's cannot be ended by a worker that is not root. It is never called dead
+/// while it lives.
+#[tokio::test]
+async fn what_cannot_be_killed_is_not_called_dead() {
+    let mut world = World::new(0, 1).await;
+    let Some(escape) = escape(world.folder()) else {
+        println!(
+            "not judged: this needs root, setpriv, perl, and a file system on which files may change the user"
+        );
+        return;
+    };
+    let number = world.add_worker("http://unused", 1, &[]);
+    let (name, home) = (format!("worker{number}"), world.folder().join("home"));
+    let told = NOBODY.iter().map(|text| (*text).to_owned()).chain([PROGRAM.to_owned()]);
+    let told = told.chain(worker_arguments(&home, &name, &world.cluster.url, 2, &[])).collect();
+    let log = world.folder().join("nobody.log");
+    *world.worker(number) = Node::new(&name, Path::new("setpriv"), told, log);
+    world.worker(number).start().unwrap();
+    world.worker_is(number, WorkerState::Online).await;
+    let (gate, note) = (world.gate("escaped"), home.join("pid"));
+    let does = format!(
+        "'{}' -e 'use POSIX; $< = 0; $> = 0; POSIX::setuid(0); $SIG{{TERM}} = \"IGNORE\"; open(F, \">\", \"{}\"); \
+         print F $$; close F; select(undef, undef, undef, 0.05) until -e \"{}\"'",
+        escape.display(),
+        note.display(),
+        gate.path().display()
+    );
+    let definition = json!({"name": "trial", "tasks": {"a": {"run": does}}});
+    let run = feed::submit(world.client(), definition).await.unwrap().id;
+    let read = || std::fs::read_to_string(&note).ok()?.parse::<u32>().ok();
+    world.until("it is another user's", async || read().is_some()).await;
+    let pid = read().unwrap();
+    world.stop(&run).await;
+    // While it does not end, others do; and that takes longer than it was given to end.
+    let began = std::time::Instant::now();
+    while began.elapsed() < std::time::Duration::from_secs(4) {
+        let quick = json!({"name": "trial", "tasks": {"a": {"run": "true"}}});
+        let quick = feed::submit(world.client(), quick).await.unwrap().id;
+        world.succeeds(&quick).await;
+    }
+    assert!(lives(pid), "it could be killed, so this shows nothing");
+    assert_eq!(world.run(&run).await.state, RunState::Stopping);
+    assert_eq!(world.states(&run, "a").await, [AttemptState::Stopping]);
+    gate.open();
+    world.stopped(&run).await;
+    assert!(!lives(pid));
+}
+
+/// Somebody who may do little.
+const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+
+/// A program with which a task of nobody becomes root's, if there can be one here. Only nobody may reach it.
+fn escape(folder: &Path) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let allow = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode));
+    let (program, home) = (folder.join("escape"), folder.join("home"));
+    std::os::unix::fs::chown(folder, None, Some(65534)).ok()?;
+    allow(folder, 0o710).ok()?;
+    std::fs::create_dir(&home).ok()?;
+    std::os::unix::fs::chown(&home, Some(65534), Some(65534)).ok()?;
+    std::fs::copy("/usr/bin/perl", &program).ok()?;
+    allow(&program, 0o4755).ok()?;
+    let run =
+        |arguments: &[&str]| std::process::Command::new("setpriv").args(NOBODY).args(arguments).output().ok();
+    let able = run(&[program.to_str()?, "-e", "$< = 0; $> = 0; print \"$< $>\""])?;
+    let reaches = run(&[PROGRAM, "--version"])?;
+    (able.stdout == b"0 0" && reaches.status.success()).then_some(program)
 }
 
 /// F37

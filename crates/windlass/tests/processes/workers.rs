@@ -11,7 +11,7 @@ use windlass_rest::{AttemptState, JobState, RunState};
 use windlass_trial::ledger::Line;
 
 use crate::link::Link;
-use crate::world::{World, lives, many, scale, task, task_with};
+use crate::world::{World, ends, lives, many, scale, task, task_with};
 
 /// F14: wherever an assignment is when its worker dies, it is not forgotten.
 #[tokio::test]
@@ -106,8 +106,7 @@ async fn a_worker_that_hardly_gets_on_starts_nothing_twice() {
 /// F19, F29
 #[tokio::test]
 async fn of_two_copies_the_newer_goes_on_when_a_cut_link_is_whole_again() {
-    let mut world = World::prepare(0, 1, |_| {});
-    world.start().await;
+    let mut world = World::new(0, 1).await;
     let link = Link::to(&world.cluster.url).await;
     let (cut, near) = (world.add_worker(&link.url, 1, &[]), world.cluster.url.clone());
     world.worker(cut).start().unwrap();
@@ -200,8 +199,7 @@ async fn a_long_task_that_prints_nothing_is_started_once() {
 /// F23
 #[tokio::test]
 async fn a_worker_whose_link_flapped_takes_work() {
-    let mut world = World::prepare(0, 1, |_| {});
-    world.start().await;
+    let mut world = World::new(0, 1).await;
     let link = Link::to(&world.cluster.url).await;
     let number = world.add_worker(&link.url, 2, &[]);
     world.worker(number).start().unwrap();
@@ -230,7 +228,7 @@ async fn nothing_is_lost_between_workers_that_leave_in_turn() {
         let number = round % 3 + 1;
         world.note(number);
         world.worker(number).signal(Signal::TERM);
-        let ended = world.worker(number).wait().await.unwrap();
+        let ended = ends(world.worker(number)).await;
         assert!(ended.success(), "{ended}: {}", world.worker(number).printed());
         world.worker(number).start().unwrap();
     }
@@ -255,8 +253,6 @@ async fn the_age_of_a_task_says_nothing_about_its_worker() {
     world.kill_worker(1).await;
     world.worker(1).start().unwrap();
     world.until("those of the dead one run again", async || world.count("START", &old) == 6).await;
-    let short = world.gate("short");
-    short.open();
     gate.open();
     world.succeeds(&old).await;
     let verdict = world.judge().await;
@@ -271,8 +267,7 @@ async fn the_age_of_a_task_says_nothing_about_its_worker() {
 /// F28
 #[tokio::test]
 async fn work_that_no_living_worker_can_do_waits_for_one_that_can() {
-    let mut world = World::prepare(0, 1, |_| {});
-    world.start().await;
+    let mut world = World::new(0, 1).await;
     let url = world.cluster.url.clone();
     for group in ["a", "b"] {
         let number = world.add_worker(&url, 2, &["--group", group]);
@@ -300,8 +295,7 @@ async fn work_that_no_living_worker_can_do_waits_for_one_that_can() {
 /// F29
 #[tokio::test]
 async fn what_must_not_run_alone_is_ended_by_its_worker_before_another_starts() {
-    let mut world = World::prepare(0, 1, |_| {});
-    world.start().await;
+    let mut world = World::new(0, 1).await;
     let link = Link::to(&world.cluster.url).await;
     let (cut, near) = (world.add_worker(&link.url, 1, &[]), world.cluster.url.clone());
     world.worker(cut).start().unwrap();

@@ -2,7 +2,9 @@
 //! bounded waits.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -75,6 +77,11 @@ impl Gate {
         std::fs::write(&self.0, "").unwrap();
     }
 
+    /// The file that is there once it is open.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// Shell text that waits here.
     pub fn wait(&self) -> String {
         format!("until [ -e '{}' ]; do sleep 0.05; done", self.0.display())
@@ -115,6 +122,21 @@ impl World {
         let cluster = Cluster::prepare(&plan).unwrap();
         let ledger = Ledger::new(&folder.path().join("ledger"));
         World { cluster, ledger, disturbed: Disturbances::default(), fed: Vec::new(), folder }
+    }
+
+    /// One process that is master and worker, the worker with four slots. In the cluster it is the master.
+    pub async fn standalone() -> World {
+        let mut world = World::prepare(0, 0, |_| {});
+        let data = world.folder().join("data").display().to_string();
+        let listen = world.cluster.url.strip_prefix("http://").unwrap().to_owned();
+        let told = ["standalone", "--name", "alone", "--data", &data, "--listen", &listen, "--slots", "4"];
+        let times =
+            ["--worker-timeout", "2s", "--kill-grace", "1s", "--lease-ttl", "2s", "--heartbeat", "300ms"];
+        let arguments = told.iter().chain(&times).map(|text| (*text).to_owned()).collect();
+        let log = world.folder().join("alone.log");
+        world.cluster.master = Node::new("alone", Path::new(PROGRAM), arguments, log);
+        world.start().await;
+        world
     }
 
     /// Starts everything.
@@ -185,6 +207,12 @@ impl World {
         let worker = &mut self.cluster.workers[number - 1];
         self.disturbed.note(&worker.name);
         worker.kill().await;
+    }
+
+    /// Waits until nothing runs any more of what a dead worker had started: the lock on its folder is free then.
+    pub async fn cleared(&self, number: usize) {
+        let lock = File::open(self.folder().join(format!("worker{number}/lock"))).unwrap();
+        self.until("nothing of a dead worker runs", async || lock.try_lock().is_ok()).await;
     }
 
     pub fn worker(&mut self, number: usize) -> &mut Node {
@@ -409,6 +437,14 @@ fn needs(tasks: &Value) -> BTreeMap<String, Vec<String>> {
 /// Independent tasks `t000`, `t001`, … that do the same.
 pub fn many(count: usize, does: &str) -> Value {
     (0..count).map(|number| (format!("t{number:03}"), task(does))).collect::<serde_json::Map<_, _>>().into()
+}
+
+/// Waits until a process that this test has started ends by itself.
+pub async fn ends(node: &mut Node) -> ExitStatus {
+    match tokio::time::timeout(DEADLINE, node.wait()).await {
+        Ok(ended) => ended.unwrap(),
+        Err(_) => panic!("{} does not end:\n{}", node.name, node.printed()),
+    }
 }
 
 /// Whether a process that this test knows is there: neither gone nor a zombie.
