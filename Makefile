@@ -46,7 +46,7 @@ accept: test build ## everything of `make test`, then the long runs: simulation,
 	target/release/windlass chaos --seed 1 --rounds 10 --time 60s
 	target/release/windlass chaos --rounds 10 --time 60s
 	scripts/fuzz 120
-	scripts/bench
+	scripts/bench --check
 
 mutants: ## plant bugs, one at a time, and say how the simulation caught each
 	cargo run --quiet --release -p windlass-sim -- --mutants --write

@@ -53,6 +53,19 @@ pub fn typed(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> R
     response
 }
 
+/// A page without scripts, for who comes with a browser.
+pub fn html(page: impl Into<Body>) -> Response {
+    let mut response = typed(StatusCode::OK, "text/html; charset=utf-8", page);
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+    response.headers_mut().insert("content-security-policy", HeaderValue::from_static(policy));
+    response
+}
+
+/// Text inside a page.
+pub fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
 /// One server-sent event.
 #[derive(Clone, Debug)]
 pub struct SentEvent {

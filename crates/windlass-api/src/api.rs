@@ -76,6 +76,18 @@ impl<S: Store + 'static> Api<S> {
         Time::from_unix_ms(self.handle.now().wall.0)
     }
 
+    /// Reads the id of a run in a path. What is none names no run, and neither does one of a shard that is not there.
+    pub fn run_id(&self, text: &str) -> Result<RunId, Refusal> {
+        let not_found = |why: String| {
+            let shown: String = text.chars().take(40).collect();
+            Refusal::new(ProblemCode::RunNotFound, format!("there is no run `{shown}`{why}"))
+                .hint("`windlass runs list` shows what there is")
+        };
+        let id: RunId = text.parse().map_err(|error| not_found(format!(": {error}")))?;
+        let there = id.shard().number() < self.handle.shards().get();
+        there.then_some(id).ok_or_else(|| not_found(String::new()))
+    }
+
     /// A name for an event that no other has, of any master.
     pub fn next_event_id(&self) -> String {
         format!("{}-{}", self.handle.owner(), self.events.fetch_add(1, Ordering::Relaxed))
@@ -117,15 +129,6 @@ impl<S: Store + 'static> Api<S> {
         }
         kept.insert((run, revision), counts);
     }
-}
-
-/// Reads the id of a run in a path. What is none names no run.
-pub fn run_id(text: &str) -> Result<RunId, Refusal> {
-    let shown: String = text.chars().take(40).collect();
-    text.parse().map_err(|error| {
-        Refusal::new(ProblemCode::RunNotFound, format!("there is no run `{shown}`: {error}"))
-            .hint("`windlass runs list` shows what there is")
-    })
 }
 
 /// Reads the name of a workflow in a path. What is none names no workflow.

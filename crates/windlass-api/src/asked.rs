@@ -159,6 +159,10 @@ fn sorted(value: &Value) -> Value {
 }
 
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    // A shape could be read from a list of its fields too, and nobody means that.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(Refusal::bad_request("the body: a list stands where an object is expected"));
+    }
     serde_json::from_slice(bytes).map_err(|error| Refusal::bad_request(format!("the body: {error}")))
 }
 
@@ -175,6 +179,13 @@ struct NoFields {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_body_is_an_object() {
+        assert!(read::<NoFields>(b" {} ").is_ok());
+        assert_eq!(read::<NoFields>(b"\n[]").unwrap_err().status(), 400);
+        assert_eq!(read::<NoFields>(b"").unwrap_err().status(), 400);
+    }
 
     #[test]
     fn a_digest_knows_no_order_of_fields_but_every_value() {

@@ -19,6 +19,9 @@ mod loopback;
 mod roles;
 mod routes;
 
+mod describe;
+mod openapi;
+
 mod answers;
 mod asked;
 mod refusal;

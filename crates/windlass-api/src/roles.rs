@@ -55,7 +55,9 @@ impl Call {
     /// What it does.
     pub fn action(&self) -> Action {
         match self {
-            Call::Home | Call::Live | Call::Ready => Action::Greet,
+            Call::Home | Call::Description | Call::Docs | Call::Problems | Call::Live | Call::Ready => {
+                Action::Greet
+            }
             Call::Metrics
             | Call::ListRuns
             | Call::ShowRun(_)

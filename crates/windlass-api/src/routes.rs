@@ -9,11 +9,41 @@ use windlass_rest::ProblemCode;
 
 use crate::refusal::Refusal;
 
+/// An enum whose members can be listed by name, so that a test sees what is not described.
+macro_rules! listed {
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$member_meta:meta])* $member:ident $(($($field:ty),+))?,)+
+    }) => {
+        $(#[$meta])*
+        pub enum $name {
+            $($(#[$member_meta])* $member $(($($field),+))?,)+
+        }
+
+        #[cfg(test)]
+        impl $name {
+            /// The names of all members.
+            pub const MEMBERS: &'static [&'static str] = &[$(stringify!($member),)+];
+
+            /// The name of this one.
+            pub fn member(&self) -> &'static str {
+                match self { $($name::$member { .. } => stringify!($member),)+ }
+            }
+        }
+    };
+}
+
+listed! {
 /// Something that can be asked of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// The first page.
     Home,
+    /// What can be asked, for programs.
+    Description,
+    /// The same for people.
+    Docs,
+    /// What problems mean.
+    Problems,
     /// Whether the process lives.
     Live,
     /// Whether it can do its work.
@@ -69,6 +99,7 @@ pub enum Call {
     /// Planned and not built: what, and who may do it once it is.
     NotYet(&'static str),
 }
+}
 
 /// A job as a path names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +108,7 @@ pub struct JobPath {
     pub job: String,
 }
 
+listed! {
 /// What can be asked of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunVerb {
@@ -86,7 +118,9 @@ pub enum RunVerb {
     Recover,
     Rerun,
 }
+}
 
+listed! {
 /// What can be asked of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobVerb {
@@ -95,10 +129,11 @@ pub enum JobVerb {
     Approve,
     Reject,
 }
+}
 
 /// Finds the call; refuses what is at no path, and what a path does not take.
 pub fn find(method: &Method, path: &str) -> Result<Call, Refusal> {
-    let calls = decoded(path).map(|segments| at(&segments)).unwrap_or_default();
+    let calls = all_at(path);
     if calls.is_empty() {
         let detail = format!("there is nothing at `{}`", path.chars().take(200).collect::<String>());
         return Err(Refusal::new(ProblemCode::NotFound, detail));
@@ -110,6 +145,11 @@ pub fn find(method: &Method, path: &str) -> Result<Call, Refusal> {
     found
         .map(|(_, call)| call)
         .ok_or_else(|| Refusal::method_not_allowed(&allowed.iter().map(String::as_str).collect::<Vec<_>>()))
+}
+
+/// Everything at a path, by method.
+pub fn all_at(path: &str) -> Vec<(Method, Call)> {
+    decoded(path).map(|segments| at(&segments)).unwrap_or_default()
 }
 
 fn decoded(path: &str) -> Option<Vec<String>> {
@@ -126,6 +166,9 @@ fn at(segments: &[String]) -> Vec<(Method, Call)> {
         [""] => vec![(Method::GET, Call::Home)],
         ["livez"] => vec![(Method::GET, Call::Live)],
         ["readyz" | "healthz"] => vec![(Method::GET, Call::Ready)],
+        ["api", "openapi.json"] => vec![(Method::GET, Call::Description)],
+        ["api", "docs"] => vec![(Method::GET, Call::Docs)],
+        ["api", "docs", "problems"] => vec![(Method::GET, Call::Problems)],
         ["metrics"] => vec![(Method::GET, Call::Metrics)],
         ["scheduler", "start"] => vec![(Method::POST, Call::Switch(true))],
         ["scheduler", "stop"] => vec![(Method::POST, Call::Switch(false))],

@@ -12,7 +12,14 @@ use windlass_core::shard::input::CallId;
 #[derive(Debug, Default)]
 pub struct Calls {
     next: AtomicU64,
-    waiting: Mutex<HashMap<CallId, oneshot::Sender<Reply>>>,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    callers: HashMap<CallId, oneshot::Sender<Reply>>,
+    /// Nobody will answer any more.
+    closed: bool,
 }
 
 impl Calls {
@@ -20,15 +27,40 @@ impl Calls {
     pub fn begin(&self) -> (CallId, oneshot::Receiver<Reply>) {
         let call = CallId(self.next.fetch_add(1, Ordering::Relaxed));
         let (sender, receiver) = oneshot::channel();
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(call, sender);
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if !waiting.closed {
+            waiting.callers.insert(call, sender);
+        }
         (call, receiver)
     }
 
     /// Answers a call. A caller that went away does not hear it.
     pub fn answer(&self, call: CallId, reply: Reply) {
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&call);
-        if let Some(waiting) = waiting {
-            let _ = waiting.send(reply);
+        let caller = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).callers.remove(&call);
+        if let Some(caller) = caller {
+            let _ = caller.send(reply);
         }
+    }
+
+    /// The master has ended: whoever waits, now or later, hears that nobody answers.
+    pub fn close(&self) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.closed = true;
+        waiting.callers.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_waits_for_a_master_that_has_ended() {
+        let calls = Calls::default();
+        let (_, mut before) = calls.begin();
+        calls.close();
+        let (_, mut after) = calls.begin();
+        assert_eq!(before.try_recv(), Err(oneshot::error::TryRecvError::Closed));
+        assert_eq!(after.try_recv(), Err(oneshot::error::TryRecvError::Closed));
     }
 }

@@ -1,7 +1,7 @@
 //! Definitions by version, parsed once and shared.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use windlass_model::Name;
 use windlass_store::resolve::Definitions;
@@ -25,11 +25,46 @@ pub struct NotReadable {
 pub struct DefinitionCache<S> {
     store: Arc<S>,
     known: Mutex<HashMap<(Name, u32), Arc<Definition>>>,
+    inline: Arc<Inline>,
+}
+
+/// Definitions that came with their runs, by the hash of their text: many runs of one command share one.
+#[derive(Debug, Default)]
+pub struct Inline {
+    known: Mutex<HashMap<[u8; 32], Weak<Definition>>>,
+}
+
+impl Inline {
+    /// The definition that a text means, read if nobody has it.
+    pub fn get<E>(
+        &self,
+        source: &str,
+        read: impl FnOnce() -> Result<Arc<Definition>, E>,
+    ) -> Result<Arc<Definition>, E> {
+        let hash = *blake3::hash(source.as_bytes()).as_bytes();
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(definition) = known().get(&hash).and_then(Weak::upgrade) {
+            return Ok(definition);
+        }
+        let definition = read()?;
+        let mut known = known();
+        // Those that nobody has any more go when the room is used up: each is looked at once for each that came.
+        if known.len() == known.capacity() {
+            known.retain(|_, definition| definition.strong_count() > 0);
+        }
+        known.insert(hash, Arc::downgrade(&definition));
+        Ok(definition)
+    }
 }
 
 impl<S: Store> DefinitionCache<S> {
     pub fn new(store: Arc<S>) -> DefinitionCache<S> {
-        DefinitionCache { store, known: Mutex::default() }
+        DefinitionCache { store, known: Mutex::default(), inline: Arc::default() }
+    }
+
+    /// Definitions that came with their runs.
+    pub fn inline(&self) -> &Inline {
+        &self.inline
     }
 
     /// One version; `None` if it is not stored or cannot be read.
@@ -67,7 +102,7 @@ impl<S: Store> DefinitionCache<S> {
                 known.insert((workflow, number), definition);
             }
         }
-        Ok(Known(known))
+        Ok(Known { versions: known, inline: Arc::clone(&self.inline) })
     }
 
     fn keep(&self, key: (Name, u32), definition: &Arc<Definition>) {
@@ -80,18 +115,42 @@ impl<S: Store> DefinitionCache<S> {
 }
 
 /// Definitions that were read.
-pub struct Known(BTreeMap<(Name, u32), Arc<Definition>>);
+pub struct Known {
+    versions: BTreeMap<(Name, u32), Arc<Definition>>,
+    inline: Arc<Inline>,
+}
 
 impl Definitions for Known {
     fn version(&self, workflow: &Name, number: u32) -> Option<Arc<Definition>> {
-        self.0.get(&(workflow.clone(), number)).cloned()
+        self.versions.get(&(workflow.clone(), number)).cloned()
     }
 
     fn inline(&self, source: &str) -> Option<Arc<Definition>> {
-        parse(source)
+        self.inline.get(source, || parse(source).ok_or(())).ok()
     }
 }
 
 fn parse(source: &str) -> Option<Arc<Definition>> {
     windlass_workflow::from_text(source.as_bytes()).ok().map(|checked| checked.definition)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_one_text_share_one_definition_and_what_nobody_has_is_forgotten() {
+        let inline = Inline::default();
+        let read = |text: &str| inline.get(text, || parse(text).ok_or("unreadable"));
+        let text = "name: a\ntasks: {a: {type: noop}}";
+        let (one, other) = (read(text).unwrap(), read(text).unwrap());
+        assert!(Arc::ptr_eq(&one, &other));
+        assert!(!Arc::ptr_eq(&one, &read("name: b\ntasks: {a: {type: noop}}").unwrap()));
+        assert_eq!(read("name: ["), Err("unreadable"));
+        for number in 0..1000 {
+            read(&format!("name: a{number}\ntasks: {{a: {{type: noop}}}}")).unwrap();
+        }
+        assert!(inline.known.lock().unwrap().len() < 100, "only one is still had");
+        assert!(Arc::ptr_eq(&one, &read(text).unwrap()));
+    }
 }

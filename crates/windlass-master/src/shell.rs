@@ -194,6 +194,9 @@ impl<S: Store + 'static> Shell<S> {
             }
             self.master.flush(now, &mut self.decision);
         };
+        // Nothing that still arrives is taken, and whoever waits for an answer stops waiting.
+        self.inbox.close();
+        self.calls.close();
         self.streams.close();
         self.tasks.close();
         ended

@@ -323,6 +323,15 @@ impl<S: Store + 'static> Handle<S> {
         self.inner().definitions.version(workflow, version).await
     }
 
+    /// The definition that the text of a submission means, read if no open run has it.
+    pub fn inline<E>(
+        &self,
+        source: &str,
+        read: impl FnOnce() -> Result<Arc<Definition>, E>,
+    ) -> Result<Arc<Definition>, E> {
+        self.inner().definitions.inline().get(source, read)
+    }
+
     /// The version of a workflow that new runs get, and its number.
     pub async fn newest(&self, workflow: &Name) -> Result<Option<(u32, Arc<Definition>)>, Unavailable> {
         self.inner().definitions.newest(workflow).await

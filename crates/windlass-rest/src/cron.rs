@@ -11,6 +11,7 @@ use crate::Time;
 #[serde(deny_unknown_fields)]
 pub struct CronQuery {
     /// The rule.
+    #[cfg_attr(feature = "openapi", param(min_length = 1))]
     pub expr: String,
     /// The zone; UTC unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,6 +21,7 @@ pub struct CronQuery {
     pub from: Option<Time>,
     /// How many, up to 1000; 5 unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(minimum = 1, maximum = 1000))]
     pub count: Option<u32>,
 }
 

@@ -100,6 +100,7 @@ pub struct ListJobs {
     pub state: Option<JobState>,
     /// At most this many, up to 1000; 100 unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// `next_cursor` of the page before.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -55,12 +55,14 @@ pub struct LogPage {
 pub struct LogQuery {
     /// The first line wanted, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(minimum = 1))]
     pub from_line: Option<u64>,
     /// Instead: begin so many lines before the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tail: Option<u64>,
     /// At most this many, up to 1000; 1000 unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Go on with what is printed from now on.
     #[serde(skip_serializing_if = "Option::is_none")]

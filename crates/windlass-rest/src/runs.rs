@@ -141,6 +141,7 @@ pub enum Definition {
     /// YAML or JSON text.
     Text(String),
     /// An object; anything else is refused with a diagnostic.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     Object(Value),
 }
 
@@ -164,6 +165,7 @@ pub struct ListRuns {
     pub id_prefix: Option<String>,
     /// At most this many, up to 1000; 100 unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// `next_cursor` of the page before.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -22,7 +22,7 @@ pub struct Scheduler {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Switched {
-    /// One of [`STARTED`] and [`STOPPED`].
+    /// `Scheduler has started...` or `Scheduler has stopped.`
     pub message: String,
 }
 
@@ -30,7 +30,7 @@ pub struct Switched {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NotSwitched {
-    /// One of [`ALREADY_RUNNING`] and [`NOT_RUNNING`].
+    /// `Scheduler is already running!` or `Scheduler was not running!`
     pub error: String,
 }
 

@@ -87,6 +87,7 @@ pub struct ListSchedules {
     pub workflow: Option<String>,
     /// At most this many, up to 1000; 100 unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// `next_cursor` of the page before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,5 +102,6 @@ pub struct ListSchedules {
 pub struct NextQuery {
     /// How many, up to 1000; 5 unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(minimum = 1, maximum = 1000))]
     pub count: Option<u32>,
 }

@@ -48,6 +48,7 @@ words! {
 #[serde(deny_unknown_fields)]
 pub struct CreateToken {
     /// What it is for; unique.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 100))]
     pub name: String,
     /// What it may do.
     pub role: Role,

@@ -26,7 +26,7 @@ pub struct Why {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Reason {
-    /// Stable name, one of [`ReasonCode`]'s; `windlass explain CODE` tells more.
+    /// Stable name of the kind of reason; `windlass explain CODE` tells more.
     pub code: String,
     /// What it waits for, for people.
     pub text: String,

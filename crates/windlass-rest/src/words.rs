@@ -5,7 +5,7 @@ macro_rules! words {
     (
         $(#[$meta:meta])*
         pub enum $name:ident {
-            $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+
+            $($(#[$variant_meta:meta])* $variant:ident = $text:tt,)+
         }
     ) => {
         $(#[$meta])*
@@ -53,7 +53,7 @@ macro_rules! mirrored_words {
     (
         $(#[$meta:meta])*
         pub enum $name:ident {
-            $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+
+            $($(#[$variant_meta:meta])* $variant:ident = $text:tt,)+
         }
     ) => {
         $crate::words::words! {

@@ -127,14 +127,16 @@ impl Cluster {
                     bail!("{} has ended with {status}:\n{}", worker.name, worker.printed());
                 }
             }
-            let online = match self.client.workers(&PageQuery::default()).await {
-                Ok(page) => page.items.iter().filter(|worker| worker.state == WorkerState::Online).count(),
-                Err(_) => 0,
-            };
-            if online >= self.workers.len() {
+            // No answer is not the same as no workers: a cluster may have none.
+            let online =
+                self.client.workers(&PageQuery::default()).await.ok().map(|page| {
+                    page.items.iter().filter(|worker| worker.state == WorkerState::Online).count()
+                });
+            if online.is_some_and(|online| online >= self.workers.len()) {
                 return Ok(());
             }
             if began.elapsed() > READY {
+                let online = online.unwrap_or(0);
                 bail!("{online} of {} workers are there:\n{}", self.workers.len(), self.master.printed());
             }
             tokio::time::sleep(Duration::from_millis(20)).await;

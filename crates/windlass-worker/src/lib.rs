@@ -13,6 +13,7 @@
 pub mod data_folder;
 pub mod journal;
 pub mod life;
+pub mod load;
 pub mod masters;
 pub mod transport;
 

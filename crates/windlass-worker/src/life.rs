@@ -1,14 +1,17 @@
 //! One process life of a worker: the loop.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 use windlass_clock::Clock;
 use windlass_core::requirement::Capability;
+use windlass_core::shard::input::Report;
 use windlass_core::wire::{FromWorker, Overload};
 use windlass_core::worker::Worker;
 use windlass_core::worker::input::{Decision, Effect, Input, Settings};
+use windlass_model::AttemptId;
 
 use crate::data_folder::DataFolder;
 use crate::executors::{Event, Executors, ExecutorsError, Options};
@@ -22,8 +25,13 @@ const BATCH: usize = 1000;
 /// Commands that wait: they come from people and timers. Who sends more waits.
 const COMMANDS: usize = 64;
 /// While more attempts wait here than there are slots, what is said may wait so long for more of it: a message and a
-/// commit for each of a thousand short attempts a second would cost as much as the attempts.
-const GATHER: Duration = Duration::from_millis(2);
+/// commit for each of a thousand short attempts a second would cost as much as the attempts. It is a tenth of the
+/// work that may wait here, so that no slot does.
+const GATHER: Duration = Duration::from_millis(10);
+/// When so much is to be said, the rest of that costs little, and it waits only for [`GATHER_MANY`]: attempts that
+/// take no time at all would otherwise all be over while their results are here.
+const MANY: usize = 64;
+const GATHER_MANY: Duration = Duration::from_millis(2);
 /// How often the journal is forced to the disk.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
@@ -190,12 +198,18 @@ impl<T: Transport> Life<T> {
 
     /// Whether what is to be said may wait for more of it.
     fn may_gather(&self) -> bool {
-        self.worker.has_waiting() && self.gathered_at.elapsed() < GATHER
+        self.worker.has_waiting() && !self.gather_left().is_zero()
+    }
+
+    /// How long what is to be said may still wait for more of it.
+    fn gather_left(&self) -> Duration {
+        let most = if self.gathered.len() < MANY { GATHER } else { GATHER_MANY };
+        most.saturating_sub(self.gathered_at.elapsed())
     }
 
     fn say(&mut self) {
         if !self.gathered.is_empty() {
-            self.transport.send(std::mem::take(&mut self.gathered));
+            self.transport.send(without_told_starts(std::mem::take(&mut self.gathered)));
         }
     }
 
@@ -220,6 +234,7 @@ impl<T: Transport> Life<T> {
         let wake_at = self.worker.wants().wake_at;
         let left = wake_at.map(|when| Duration::from_millis(when.since(self.clock.now().mono).as_millis()));
         let (wakes, left) = (left.is_some(), left.unwrap_or_default());
+        let gather_left = self.gather_left();
         tokio::select! {
             incoming = self.transport.receive() => match incoming {
                 Some(incoming) => self.inputs.push(input(incoming)),
@@ -236,7 +251,7 @@ impl<T: Transport> Life<T> {
                 Some(Command::End) | None => return Some(Ended::Told),
             },
             () = tokio::time::sleep(left), if wakes => self.inputs.push(Input::Woken),
-            () = tokio::time::sleep(GATHER), if !self.gathered.is_empty() => self.say(),
+            () = tokio::time::sleep(gather_left), if !self.gathered.is_empty() => self.say(),
         }
         while self.inputs.len() < BATCH
             && let Some(incoming) = self.transport.try_receive()
@@ -254,9 +269,68 @@ impl<T: Transport> Life<T> {
     }
 }
 
+/// Leaves out that attempts have started whose ends are told at the same time and say when that was.
+fn without_told_starts(mut messages: Vec<FromWorker>) -> Vec<FromWorker> {
+    let told = |message: &FromWorker| match message {
+        FromWorker::Report { attempt, report: Report::Exited { process: Some(process), .. }, .. } => {
+            process.started_at.map(|_| *attempt)
+        }
+        _ => None,
+    };
+    let told: HashSet<AttemptId> = messages.iter().filter_map(told).collect();
+    if !told.is_empty() {
+        messages.retain(|message| match message {
+            FromWorker::Report { attempt, report: Report::Started, .. } => !told.contains(attempt),
+            _ => true,
+        });
+    }
+    messages
+}
+
 fn input(incoming: Incoming) -> Input {
     match incoming {
         Incoming::Frame(frame) => Input::Frame(frame),
         Incoming::MasterGone(owner) => Input::MasterGone(owner),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::shard::input::{Process, WorkerLife};
+    use windlass_core::time::Wall;
+    use windlass_model::{Fence, Incarnation, JobId, JobNumber, RunId, WorkerId};
+
+    use super::*;
+
+    fn said(number: u32, report: Report) -> FromWorker {
+        let job = JobId { run: RunId::from_u64(1).expect("it is small"), number: JobNumber(number) };
+        let life = WorkerLife { worker: WorkerId(1), incarnation: Incarnation(1) };
+        FromWorker::Report { life, attempt: AttemptId { job, fence: Fence(1) }, report }
+    }
+
+    fn exited(started_at: Option<Wall>) -> Report {
+        let process = started_at.map(|_| Arc::new(Process { started_at, ..Process::default() }));
+        Report::Exited { success: true, reason: "".into(), outputs: None, process }
+    }
+
+    #[test]
+    fn a_start_is_told_unless_the_end_tells_it_at_the_same_time() {
+        let ended = exited(Some(Wall(7)));
+        let messages = vec![
+            said(1, Report::Started),
+            said(2, Report::Started),
+            said(1, ended.clone()),
+            said(3, Report::Started),
+            said(3, exited(None)),
+            said(4, ended.clone()),
+        ];
+        let left = vec![
+            said(2, Report::Started),
+            said(1, ended.clone()),
+            said(3, Report::Started),
+            said(3, exited(None)),
+            said(4, ended),
+        ];
+        assert_eq!(without_told_starts(messages), left);
     }
 }

@@ -5,7 +5,7 @@ use windlass_rest::problem::Exit;
 
 use crate::exit::Failure;
 use crate::roles::{master, standalone, worker};
-use crate::{chaos, demo, verbs};
+use crate::{bench, chaos, demo, verbs};
 
 /// A fault-tolerant scheduler for tasks and workflows.
 #[derive(Debug, Parser)]
@@ -30,6 +30,8 @@ pub enum Command {
     Demo(demo::Args),
     /// Kill masters and workers at random, and prove that nothing is lost
     Chaos(chaos::Args),
+    /// Measure this machine: how fast Windlass is, beside what the machine allows
+    Bench(bench::Args),
     #[command(flatten)]
     Verb(verbs::Verb),
 }
@@ -43,6 +45,7 @@ impl Cli {
             Command::Worker(args) => worker::run(&args, &self.global),
             Command::Demo(args) => demo::run(&args, &self.global),
             Command::Chaos(args) => chaos::run(&args, &self.global),
+            Command::Bench(args) => bench::run(&args, &self.global),
             Command::Verb(verb) => verbs::run(verb, &self.global),
         }
     }

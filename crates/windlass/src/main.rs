@@ -2,11 +2,13 @@
 
 mod cli;
 mod exit;
+mod init;
 mod settings;
 
 mod roles;
 mod verbs;
 
+mod bench;
 mod chaos;
 mod demo;
 
@@ -20,6 +22,9 @@ use clap::Parser as _;
 fn main() -> ExitCode {
     // First of all, before there are threads: a worker starts this program as its launcher.
     if let Some(code) = windlass_launcher::run_if_asked() {
+        return code;
+    }
+    if let Some(code) = init::run_if_first() {
         return code;
     }
     let cli = cli::Cli::parse();

@@ -22,7 +22,7 @@ use windlass_store::Store;
 
 use super::{jobs, runs, workers};
 use crate::answers::{self, Answer, Events, Gone, SentEvent};
-use crate::api::{Api, run_id};
+use crate::api::Api;
 use crate::asked::Asked;
 use crate::refusal::Refusal;
 
@@ -44,7 +44,7 @@ const PAGE: usize = 1000;
 /// What happens to one run: how it is and its jobs are, then each change, until its end.
 pub async fn of_run<S: Store + 'static>(api: &Arc<Api<S>>, run: &str, asked: &Asked) -> Answer {
     asked.no_query()?;
-    let run = run_id(run)?;
+    let run = api.run_id(run)?;
     let feed = api.handle.feed();
     runs::seen(api, run).await?;
     Ok(stream(api, asked, move |teller| tell_run(teller, run, feed)))

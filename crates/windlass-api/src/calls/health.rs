@@ -8,7 +8,7 @@ use hyper::StatusCode;
 use hyper::header::HeaderValue;
 use windlass_store::Store;
 
-use crate::answers::typed;
+use crate::answers::{escaped, html, typed};
 use crate::api::Api;
 
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -68,14 +68,7 @@ impl Report {
 /// A page that says what this is.
 pub fn home<S: Store + 'static>(api: &Arc<Api<S>>) -> Response {
     let page = PAGE.replace("{version}", &escaped(&api.config.version));
-    let mut response = typed(StatusCode::OK, "text/html; charset=utf-8", page);
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
-    response.headers_mut().insert("content-security-policy", HeaderValue::from_static(policy));
-    response
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    html(page)
 }
 
 const PAGE: &str = "<!doctype html>
@@ -95,6 +88,7 @@ the command <code>windlass</code> and the REST interface do everything.</p>
 <a href=\"/api/v1/schedules\">schedules</a></li>
 <li><a href=\"/api/v1/workers\">Workers</a>, <a href=\"/api/v1/cluster\">the cluster</a>,
 <a href=\"/api/v1/pools\">pools</a></li>
+<li><a href=\"/api/docs\">Everything that can be asked</a></li>
 <li><a href=\"/readyz\">Readiness</a>, <a href=\"/metrics\">metrics</a></li>
 </ul>
 </body>

@@ -13,7 +13,7 @@ use windlass_store::Store;
 
 use super::runs::{commanded, task_id};
 use crate::answers::{self, Answer};
-use crate::api::{Api, run_id};
+use crate::api::Api;
 use crate::asked::{self, Asked};
 use crate::refusal::Refusal;
 use crate::roles::Caller;
@@ -25,7 +25,7 @@ const ROWS: usize = 1000;
 
 /// Some jobs of a run, by number.
 pub async fn list<S: Store + 'static>(api: &Arc<Api<S>>, run: &str, asked: &Asked) -> Answer {
-    let run = run_id(run)?;
+    let run = api.run_id(run)?;
     let query: ListJobs = asked.query()?;
     let limit = asked::limit(query.limit)?;
     let wanted = JobsWanted {
@@ -66,7 +66,7 @@ pub async fn control<S: Store + 'static>(
     asked: Asked,
 ) -> Answer {
     asked.no_query()?;
-    let (run, job) = (run_id(&path.run)?, job_number(&path.job)?);
+    let (run, job) = (api.run_id(&path.run)?, job_number(&path.job)?);
     let command = match verb {
         JobVerb::Retry => Command::Retry(job),
         JobVerb::ForceSuccess => Command::ForceSuccess(job),
@@ -99,7 +99,7 @@ pub async fn view<S: Store + 'static>(
     api: &Arc<Api<S>>,
     path: &JobPath,
 ) -> Result<(RunId, JobView), Refusal> {
-    let (run, number) = (run_id(&path.run)?, job_number(&path.job)?);
+    let (run, number) = (api.run_id(&path.run)?, job_number(&path.job)?);
     let after = number.0.checked_sub(1).map(JobNumber);
     let wanted = JobsWanted { after, limit: 1, task: None, state: None };
     let found = views(api, run, wanted).await?.pop().filter(|view| view.number == number);

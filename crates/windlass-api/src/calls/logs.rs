@@ -13,11 +13,13 @@ use windlass_store::Store;
 
 use super::jobs::worker_name;
 use crate::answers::{self, Answer, Events, Gone, SentEvent};
-use crate::api::{Api, run_id};
+use crate::api::Api;
 use crate::asked::{self, Asked};
 use crate::refusal::Refusal;
 use crate::routes::JobPath;
 
+/// A worker that has nothing yet is asked again after this.
+const SOON: Duration = Duration::from_millis(100);
 /// A worker that is away is asked again after this.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// A stream that has nothing to tell says that it is alive.
@@ -84,7 +86,6 @@ async fn found<S: Store + 'static>(
     attempt: &str,
 ) -> Result<Attempt, Refusal> {
     let (run, view) = super::jobs::view(api, path).await?;
-    debug_assert_eq!(run_id(&path.run).ok(), Some(run));
     let job = JobId { run, number: view.number };
     let number = attempt.parse().ok().filter(|number| *number > 0).map(AttemptNumber);
     let row = match number {
@@ -115,6 +116,12 @@ async fn row<S: Store + 'static>(
     Ok(row.filter(|row| row.job == job && row.number == number))
 }
 
+/// Whether the end of an attempt is stored. Only then is its log whole: a worker that has not begun it has none.
+async fn is_over<S: Store + 'static>(api: &Arc<Api<S>>, attempt: &Attempt) -> Result<bool, Refusal> {
+    let row = row(api, attempt.job, attempt.number).await?;
+    Ok(row.is_none_or(|row| row.finished_at.is_some()))
+}
+
 /// Some lines: from the worker if it is there, else the last ones from the store.
 async fn page<S: Store + 'static>(
     api: &Arc<Api<S>>,
@@ -126,7 +133,11 @@ async fn page<S: Store + 'static>(
         reader.first().await
     };
     match read.await {
-        Ok(part) => Ok(part.map_or_else(|| empty(wanted.from), |part| sent(&part, wanted))),
+        Ok(part) => {
+            let mut page = part.map_or_else(|| empty(wanted.from), |part| sent(&part, wanted));
+            page.complete &= is_over(api, attempt).await?;
+            Ok(page)
+        }
         Err(error) => stored(api, attempt, wanted, &error).await,
     }
 }
@@ -139,7 +150,7 @@ async fn follow<S: Store + 'static>(
     events: &Events,
 ) -> Result<(), Gone> {
     let mut told_away = false;
-    loop {
+    'ask: loop {
         let error = match api.handle.log(attempt.worker, asked_of_worker(attempt, wanted, true)) {
             Ok(mut reader) => loop {
                 let part = tokio::select! {
@@ -152,12 +163,19 @@ async fn follow<S: Store + 'static>(
                 match part {
                     Ok(Some(part)) => {
                         told_away = false;
-                        let page = sent(&part, wanted);
+                        let mut page = sent(&part, wanted);
                         (wanted.from, wanted.tail) = (page.next_line, None);
-                        let complete = page.complete;
-                        tell(events, &page).await?;
-                        if complete {
+                        page.complete &= is_over(api, attempt).await.unwrap_or(false);
+                        if page.complete || !page.items.is_empty() {
+                            tell(events, &page).await?;
+                        }
+                        if page.complete {
                             return Ok(());
+                        }
+                        if part.last {
+                            // It has not begun, or its end is not stored yet.
+                            tokio::time::sleep(SOON).await;
+                            continue 'ask;
                         }
                     }
                     Ok(None) => break LogError::Silent,
@@ -167,10 +185,7 @@ async fn follow<S: Store + 'static>(
             Err(error) => error,
         };
         // What is over and away is told from the store; what is not over goes on when its worker is back.
-        let over = match row(api, attempt.job, attempt.number).await {
-            Ok(row) => row.is_none_or(|row| row.finished_at.is_some()),
-            Err(_) => false,
-        };
+        let over = is_over(api, attempt).await.unwrap_or(false);
         if over || !told_away {
             if let Ok(mut page) = stored(api, attempt, wanted, &error).await {
                 // Lines of the store have no numbers: who has seen some before gets none twice.

@@ -157,7 +157,7 @@ fn counted<S: Store + 'static>(api: &Arc<Api<S>>) -> Counted {
 impl Collector for Counted {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         use prometheus_client::metrics::counter::ConstCounter;
-        let bounds = BOUNDS_US.iter().map(|us| *us as f64 / 1e6).chain([f64::MAX]);
+        let bounds = BOUNDS_US.iter().map(|us| *us as f64 / 1e6).chain([f64::INFINITY]);
         let buckets: Vec<_> = bounds.zip(self.commits.iter().copied()).collect();
         let help = "How long commits take";
         let mut commits =

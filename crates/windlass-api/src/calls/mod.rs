@@ -30,6 +30,7 @@ mod workers;
 
 mod tokens;
 
+mod docs;
 mod health;
 mod metrics;
 
@@ -41,7 +42,9 @@ pub async fn perform<S: Store + 'static>(
     asked: Asked,
 ) -> Answer {
     match call {
-        Call::Home | Call::Live | Call::Ready => greet(api, call, asked).await,
+        Call::Home | Call::Description | Call::Docs | Call::Problems | Call::Live | Call::Ready => {
+            greet(api, call, asked).await
+        }
         Call::Metrics => metrics::metrics(api, &asked).await,
         Call::Switch(on) => scheduler::switch(api, caller, on, asked).await,
 
@@ -97,6 +100,9 @@ pub async fn greet<S: Store + 'static>(api: &Arc<Api<S>>, call: Call, _asked: As
     match call {
         Call::Live => Ok(health::live()),
         Call::Ready => Ok(health::ready(api).await),
+        Call::Description => Ok(docs::description()),
+        Call::Docs => Ok(docs::calls()),
+        Call::Problems => Ok(docs::problems()),
         _ => Ok(health::home(api)),
     }
 }

@@ -16,7 +16,7 @@ use windlass_store::Store;
 use windlass_store::reads::{Cursor, Filter, is_over};
 
 use crate::answers::{self, Answer};
-use crate::api::{Api, run_id, workflow_name};
+use crate::api::{Api, workflow_name};
 use crate::asked::{self, Asked};
 use crate::refusal::Refusal;
 use crate::roles::Caller;
@@ -39,7 +39,7 @@ pub async fn create<S: Store + 'static>(api: &Arc<Api<S>>, caller: &Caller, aske
     }
     let what = match (body.workflow, body.definition) {
         (Some(name), None) => What::Workflow(workflow_name(&name)?),
-        (None, Some(definition)) => inline(definition)?,
+        (None, Some(definition)) => inline(api, definition)?,
         (Some(_), Some(_)) => return Err(Refusal::bad_request("give `workflow` or `definition`, not both")),
         (None, None) => return Err(Refusal::bad_request("give the name of a `workflow`, or a `definition`")),
     };
@@ -63,13 +63,19 @@ pub async fn create<S: Store + 'static>(api: &Arc<Api<S>>, caller: &Caller, aske
 }
 
 /// A definition that came with its run.
-fn inline(definition: Definition) -> Result<What, Refusal> {
-    let (checked, source) = match definition {
-        Definition::Text(text) => (windlass_workflow::from_text(text.as_bytes()), text),
-        Definition::Object(object) => (windlass_workflow::from_json(&object), object.to_string()),
+fn inline<S: Store + 'static>(api: &Api<S>, definition: Definition) -> Result<What, Refusal> {
+    let (source, object) = match definition {
+        Definition::Text(text) => (text, None),
+        Definition::Object(object) => (object.to_string(), Some(object)),
     };
-    let checked = checked.map_err(|complaints| Refusal::invalid(&complaints))?;
-    Ok(What::Inline(checked.definition, source.into()))
+    let definition = api.handle.inline(&source, || {
+        let checked = match &object {
+            None => windlass_workflow::from_text(source.as_bytes()),
+            Some(object) => windlass_workflow::from_json(object),
+        };
+        checked.map(|checked| checked.definition).map_err(|complaints| Refusal::invalid(&complaints))
+    })?;
+    Ok(What::Inline(definition, source.into()))
 }
 
 /// Some runs, newest first.
@@ -111,7 +117,7 @@ pub async fn list<S: Store + 'static>(api: &Arc<Api<S>>, asked: &Asked) -> Answe
 /// One run.
 pub async fn show<S: Store + 'static>(api: &Arc<Api<S>>, run: &str, asked: &Asked) -> Answer {
     asked.no_query()?;
-    answers::ok(&seen(api, run_id(run)?).await?)
+    answers::ok(&seen(api, api.run_id(run)?).await?)
 }
 
 /// Does something with a run.
@@ -123,7 +129,7 @@ pub async fn control<S: Store + 'static>(
     asked: Asked,
 ) -> Answer {
     asked.no_query()?;
-    let run = run_id(run)?;
+    let run = api.run_id(run)?;
     let command = match verb {
         RunVerb::Stop => Command::Stop,
         RunVerb::Pause => Command::Pause,

@@ -2,5 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy knows unwrap in tests only of marked functions")]
 
+mod control;
+mod events;
+mod front;
+mod logs;
+mod machines;
 mod runs;
+mod schedules;
+mod tokens;
+mod workflows;
 mod world;

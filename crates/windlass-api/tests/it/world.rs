@@ -1,6 +1,5 @@
 //! A master, a worker and the server, in one process and one folder.
 
-use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -101,7 +100,8 @@ impl World {
             server: Some(server),
             workers: vec![],
         };
-        world.until("it is ready", || async { world.client.probe("readyz").await.is_ok() }).await;
+        let ready = async || world.http.get(world.url("/readyz")).send().await.unwrap().status() == 200;
+        world.until("it is ready", ready).await;
         world
     }
 
@@ -109,7 +109,7 @@ impl World {
     pub async fn add_worker(&mut self, name: &str, slots: u32, token: Option<&str>) {
         let worker = self.begin_worker(name, slots, token);
         self.workers.push(worker);
-        self.until("the worker is there", || async {
+        self.until("the worker is there", async || {
             let workers = self.handle.workers().await;
             workers.iter().any(|worker| worker.name == name && worker.status.is_some())
         })
@@ -183,7 +183,7 @@ impl World {
     }
 
     /// Waits for a condition.
-    pub async fn until<F: Future<Output = bool>>(&self, what: &str, check: impl Fn() -> F) {
+    pub async fn until(&self, what: &str, check: impl AsyncFn() -> bool) {
         let began = Instant::now();
         while !check().await {
             assert!(began.elapsed() < PATIENCE, "it did not come to pass that {what}");

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use windlass_model::{AttemptId, OwnerId, RunId, ShardId};
 
 use super::Master;
-use super::input::{Decision, Effect, FromPeer, Reply};
+use super::claims::Peer;
+use super::input::{Decision, Effect, FromPeer, Pass, Reply};
 use crate::shard::input::{Answer, Call, CallId, Input, Offer};
 use crate::time::{Mono, Now};
 
@@ -15,8 +16,12 @@ use crate::time::{Mono, Now};
 pub(super) struct Calls {
     waiting: BTreeMap<CallId, Pending>,
     deadlines: BTreeSet<(Mono, CallId)>,
-    /// Calls that other masters passed on, by their names for them.
-    passed_on: BTreeMap<(OwnerId, CallId), CallId>,
+    /// What was passed on to other masters and not answered.
+    out: BTreeMap<Pass, CallId>,
+    /// The newest of all that were passed on.
+    passes: Pass,
+    /// What other masters have passed on and may still come again.
+    seen: BTreeMap<OwnerId, Seen>,
     named: u64,
     /// Results that the store could not hold as they were, and why.
     stripped: BTreeMap<AttemptId, Arc<str>>,
@@ -24,6 +29,17 @@ pub(super) struct Calls {
     quarantined: BTreeSet<RunId>,
     /// What was left of offers.
     pub unused: Vec<Offer>,
+}
+
+/// What another master has passed on.
+#[derive(Debug)]
+struct Seen {
+    /// All below this is over.
+    over_below: Pass,
+    /// What has come of the rest.
+    came: BTreeSet<Pass>,
+    /// When the newest came.
+    last: Mono,
 }
 
 /// A call that was not answered.
@@ -42,7 +58,7 @@ pub(super) enum Origin {
     /// Somebody here.
     Here(CallId),
     /// Another master, on behalf of somebody there.
-    There(OwnerId, CallId),
+    There(OwnerId, Pass),
 }
 
 /// Where a call is.
@@ -53,7 +69,7 @@ enum Place {
     /// Its shard is here and has handled it.
     Handled,
     /// With another master.
-    PassedOn(OwnerId),
+    PassedOn(OwnerId, Pass),
 }
 
 impl Calls {
@@ -77,10 +93,24 @@ impl Calls {
     fn remove(&mut self, id: CallId) -> Option<Pending> {
         let pending = self.waiting.remove(&id)?;
         self.deadlines.remove(&(pending.until, id));
-        if let Origin::There(owner, call) = pending.origin {
-            self.passed_on.remove(&(owner, call));
+        if let Place::PassedOn(_, pass) = pending.place {
+            self.out.remove(&pass);
         }
         Some(pending)
+    }
+
+    /// Numbers one more passing on of a call; and what is over of those before.
+    fn pass(&mut self, id: CallId) -> (Pass, Pass) {
+        self.passes = Pass(self.passes.0 + 1);
+        self.out.insert(self.passes, id);
+        let over_below = self.out.first_key_value().map_or(self.passes, |(first, _)| *first);
+        (self.passes, over_below)
+    }
+
+    /// Who passes something on is registered. One that a look does not show which began after that is gone for good,
+    /// and nothing new comes from it.
+    pub fn forget_gone(&mut self, began: Mono, known: &BTreeMap<OwnerId, Peer>) {
+        self.seen.retain(|owner, seen| known.contains_key(owner) || seen.last >= began);
     }
 
     fn of(&self, shard: ShardId, place: Place) -> Vec<CallId> {
@@ -115,8 +145,11 @@ impl Calls {
 
     pub fn check(&self) {
         assert_eq!(self.waiting.len(), self.deadlines.len(), "a deadline for each call");
-        let there = self.waiting.values().filter(|pending| matches!(pending.origin, Origin::There(..)));
-        assert_eq!(there.count(), self.passed_on.len(), "calls passed on");
+        let places = self.waiting.iter().filter_map(|(id, pending)| match pending.place {
+            Place::PassedOn(_, pass) => Some((pass, *id)),
+            Place::Waiting | Place::Handled => None,
+        });
+        assert_eq!(places.collect::<BTreeMap<_, _>>(), self.out, "calls passed on");
     }
 }
 
@@ -131,23 +164,44 @@ impl Master {
         until: Mono,
         out: &mut Decision,
     ) {
-        if let Origin::There(owner, call) = origin {
-            if self.calls.passed_on.contains_key(&(owner, call)) {
-                return;
-            }
-            if !self.shards.contains_key(&shard) {
-                out.effects.push(Effect::ToPeer(owner, FromPeer::Reply(call, Reply::NotHere)));
-                return;
-            }
+        if let Origin::There(owner, pass) = origin
+            && !self.shards.contains_key(&shard)
+        {
+            out.effects.push(Effect::ToPeer(owner, FromPeer::Reply(pass, Reply::NotHere)));
+            return;
         }
         self.calls.named += 1;
         let id = CallId(self.calls.named);
-        if let Origin::There(owner, call) = origin {
-            self.calls.passed_on.insert((owner, call), id);
-        }
         self.calls.deadlines.insert((until, id));
         self.calls.waiting.insert(id, Pending { origin, shard, what, until, place: Place::Waiting });
         self.place_call(now, id, out);
+    }
+
+    /// Whether what another master passes on comes for the first time, and may be handled. What comes again may have
+    /// been done and answered long ago.
+    pub(super) fn is_first(
+        &mut self,
+        now: Now,
+        peer: OwnerId,
+        pass: Pass,
+        over_below: Pass,
+        out: &mut Decision,
+    ) -> bool {
+        let new = Seen { over_below: Pass(0), came: BTreeSet::new(), last: now.mono };
+        let seen = self.calls.seen.entry(peer).or_insert(new);
+        if over_below > seen.over_below {
+            seen.over_below = over_below;
+            seen.came = seen.came.split_off(&over_below);
+        }
+        seen.last = now.mono;
+        let first = pass >= seen.over_below && seen.came.insert(pass);
+        if first && !self.peers.contains_key(&peer) {
+            // One that has come since the last look, or one that is gone, of which nothing is remembered: a look tells.
+            self.lease.next_look = self.lease.next_look.map(|_| now.mono);
+            out.effects.push(Effect::ToPeer(peer, FromPeer::Reply(pass, Reply::NotHere)));
+            return false;
+        }
+        first
     }
 
     /// Hands a waiting call to its shard, or passes it on to its owner.
@@ -161,9 +215,12 @@ impl Master {
             !self.shards.contains_key(&shard) && self.peers.get(owner).is_some_and(|peer| !peer.is_dead())
         });
         if let (Some(owner), Origin::Here(_)) = (owner, pending.origin) {
-            pending.place = Place::PassedOn(*owner);
-            let left = pending.until.since(now.mono);
-            let call = FromPeer::Call(id, shard, pending.what.clone(), left);
+            let (left, what) = (pending.until.since(now.mono), pending.what.clone());
+            let (pass, over_below) = self.calls.pass(id);
+            if let Some(pending) = self.calls.waiting.get_mut(&id) {
+                pending.place = Place::PassedOn(*owner, pass);
+            }
+            let call = FromPeer::Call { pass, over_below, shard, what, left };
             out.effects.push(Effect::ToPeer(*owner, call));
         } else if self.is_open(shard)
             && let Some(pending) = self.calls.waiting.get_mut(&id)
@@ -187,11 +244,12 @@ impl Master {
         let all: Vec<_> = self.calls.waiting.keys().copied().collect();
         for id in all {
             let Some(pending) = self.calls.waiting.get_mut(&id) else { continue };
-            if let Place::PassedOn(owner) = pending.place {
+            if let Place::PassedOn(owner, pass) = pending.place {
                 let still = self.owners.get(&pending.shard) == Some(&owner)
                     && self.peers.get(&owner).is_some_and(|peer| !peer.is_dead());
                 if !still && repeatable(&pending.what) {
                     pending.place = Place::Waiting;
+                    self.calls.out.remove(&pass);
                 }
             }
             self.place_call(now, id, out);
@@ -232,17 +290,19 @@ impl Master {
         &mut self,
         now: Now,
         peer: OwnerId,
-        id: CallId,
+        pass: Pass,
         reply: Reply,
         out: &mut Decision,
     ) {
+        let Some(id) = self.calls.out.get(&pass).copied() else { return };
         let Some(pending) = self.calls.waiting.get_mut(&id) else { return };
-        if pending.place != Place::PassedOn(peer) {
+        if pending.place != Place::PassedOn(peer, pass) {
             return;
         }
         match reply {
             Reply::NotHere => {
                 pending.place = Place::Waiting;
+                self.calls.out.remove(&pass);
                 if self.owners.get(&pending.shard) == Some(&peer) {
                     self.owners.remove(&pending.shard);
                 }
@@ -259,7 +319,7 @@ impl Master {
         let Some(pending) = self.calls.remove(id) else { return };
         out.effects.push(match pending.origin {
             Origin::Here(call) => Effect::Reply(call, reply),
-            Origin::There(owner, call) => Effect::ToPeer(owner, FromPeer::Reply(call, reply)),
+            Origin::There(owner, pass) => Effect::ToPeer(owner, FromPeer::Reply(pass, reply)),
         });
     }
 
@@ -277,7 +337,7 @@ impl Master {
             let place = self.calls.waiting.get(&id).map(|pending| pending.place);
             let reply = match place {
                 Some(Place::Waiting) | None => Reply::Unavailable,
-                Some(Place::Handled | Place::PassedOn(_)) => Reply::Unknown,
+                Some(Place::Handled | Place::PassedOn(..)) => Reply::Unknown,
             };
             self.answer(id, reply, out);
         }

@@ -100,6 +100,7 @@ impl Master {
             };
             self.peers.insert(lease.owner, peer);
         }
+        self.calls.forget_gone(began, &self.peers);
     }
 
     /// Whether a shard is to be claimed.

@@ -244,15 +244,31 @@ pub enum FromPeer {
     Ask(WorkerId),
     /// The sender has, so long ago.
     Heard(WorkerLife, Arc<Capability>, Duration),
-    /// A call for a shard that the receiver should own, and how long its caller still waits.
-    Call(CallId, ShardId, Call, Duration),
-    /// What came of a call.
-    Reply(CallId, Reply),
+    /// A call for a shard that the receiver should own.
+    Call {
+        /// This passing on of it.
+        pass: Pass,
+        /// What was passed on before that, and is below this, is over: what still arrives of it is void.
+        over_below: Pass,
+        /// The shard.
+        shard: ShardId,
+        /// What is wanted of it.
+        what: Call,
+        /// How long its caller still waits.
+        left: Duration,
+    },
+    /// What came of what was passed on.
+    Reply(Pass, Reply),
     /// A message of a shard of the sender to a shard that the receiver should own.
     Home(ShardId, Box<crate::shard::input::Input>),
     /// A shard is free.
     Released(ShardId),
 }
+
+/// One passing on of a call to another master, numbered by the one that passes it on. The same call may be passed on
+/// again, if nothing was done; then with another number, so that what arrives twice or late is known by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pass(pub u64);
 
 /// What a caller is told.
 #[derive(Clone, Debug, PartialEq)]

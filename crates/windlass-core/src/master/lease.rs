@@ -160,10 +160,11 @@ impl Master {
         match answer {
             Ok(renewal) => {
                 self.lease.counter = Some(renewal.counter);
-                if self.lease.renewed.replace(began).is_none() {
-                    // From now on it may claim: it looks at once what there is.
+                // A look without the right to own anything led to nothing.
+                if !self.is_fresh(now) {
                     self.lease.next_look = Some(now.mono);
                 }
+                self.lease.renewed = Some(began);
                 self.compare_owned(now, began, &renewal.owned);
                 if let Some(globals) = renewal.globals {
                     self.globals = globals;

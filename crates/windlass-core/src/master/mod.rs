@@ -147,11 +147,13 @@ impl Master {
             FromPeer::Heard(life, capability, ago) => {
                 self.heard_by_peer(now, peer, life, &capability, ago);
             }
-            FromPeer::Call(call, shard, what, left) => {
-                let until = now.mono.after(left);
-                self.called(now, calls::Origin::There(peer, call), shard, what, until, out);
+            FromPeer::Call { pass, over_below, shard, what, left } => {
+                if self.is_first(now, peer, pass, over_below, out) {
+                    let until = now.mono.after(left);
+                    self.called(now, calls::Origin::There(peer, pass), shard, what, until, out);
+                }
             }
-            FromPeer::Reply(call, reply) => self.peer_replied(now, peer, call, reply, out),
+            FromPeer::Reply(pass, reply) => self.peer_replied(now, peer, pass, reply, out),
             FromPeer::Home(shard, input) => self.decide(now, shard, *input),
             FromPeer::Released(shard) => self.freed(now, shard),
         }

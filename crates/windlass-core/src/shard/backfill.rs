@@ -22,7 +22,7 @@ use super::payload;
 use super::schedules::moment;
 use super::scope::RunScope;
 use super::timers::Timer;
-use crate::rows::{BackfillId, BackfillRow, BackfillState, Change, Key, Trigger, Values};
+use crate::rows::{BackfillId, BackfillRow, BackfillState, Change, Key, RunRow, Trigger, Values};
 use crate::run;
 use crate::time::{Now, Wall};
 
@@ -332,6 +332,22 @@ impl Shard {
         }
         out.changes.push(Change::Backfill(open.row.clone()));
         self.backfills.due.insert(id);
+    }
+
+    /// Whether what somebody read of a run that is over can be true. If it has ended otherwise since, its campaign has
+    /// counted that.
+    pub(super) fn backfill_knows(&self, row: &RunRow) -> bool {
+        let Trigger::Backfill(id) = row.trigger else { return true };
+        let Some(open) = self.backfills.open.get(&id) else { return true };
+        match row.state {
+            run::State::Ended(run::End::Success) => open.row.succeeded > 0,
+            run::State::Ended(run::End::Failed | run::End::Stopped) => open.row.failed > 0,
+            run::State::Pending
+            | run::State::Running
+            | run::State::Pausing
+            | run::State::Paused { .. }
+            | run::State::Stopping => true,
+        }
     }
 
     /// A run of a campaign is open again: it takes its place, and its end will be counted anew.

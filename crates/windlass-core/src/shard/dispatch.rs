@@ -42,16 +42,22 @@ impl Shard {
                 continue;
             }
             let many = slots.min(entry.startable);
-            self.with_run(now, key.run, out, |shard, run, out| {
-                shard.assign_many(now, run, entry.task, &mut offer, many, out);
+            let full = self.with_run(now, key.run, out, |shard, run, out| {
+                shard.assign_many(now, run, entry.task, &mut offer, many, out)
             });
+            if full == Some(true) {
+                break;
+            }
         }
         if !offer.grants.is_empty() {
             out.messages.push(Message::Unused(offer));
         }
     }
 
-    /// Assigns up to `many` jobs of one task, each on one of the offered slots.
+    /// Assigns up to `many` jobs of one task, each on one of the offered slots. `true` if the worker cannot take
+    /// the next: a worker grants more than it has slots if attempts are short, but each member of a gang keeps one
+    /// busy. One that is given too many gives some back, and if it is the first to offer its slots each time, the
+    /// gang never comes together.
     fn assign_many(
         &mut self,
         now: Now,
@@ -60,8 +66,14 @@ impl Shard {
         offer: &mut Offer,
         many: u32,
         out: &mut Decision,
-    ) {
+    ) -> bool {
+        let slots = self.workers.get(&offer.life.worker).map_or(0, |worker| worker.capability.slots);
+        let mut full = false;
         for _ in 0..many {
+            full = run.members_with(task, offer.life) >= slots;
+            if full {
+                break;
+            }
             let pooled = run.definition.tasks[task.position()].pool.is_some();
             let Some(item) = run.jobs(task).and_then(|jobs| jobs.first_startable(pooled)) else { break };
             let Some(grant) = offer.grants.last().copied() else { break };
@@ -70,6 +82,7 @@ impl Shard {
             }
         }
         self.requeue(run, task);
+        full
     }
 
     /// Assigns one job; `false` if its values cannot be worked out, and it failed.

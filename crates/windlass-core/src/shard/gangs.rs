@@ -196,6 +196,16 @@ impl OpenRun {
         self.gang(task).is_some_and(|(_, gang)| matches!(gang.stage, Stage::Gathering { .. } | Stage::Going))
     }
 
+    /// How many members of the gang of this task are with a worker, if they keep its slots.
+    pub(super) fn members_with(&self, task: TaskIndex, life: WorkerLife) -> u32 {
+        let Some((_, gang)) = self.gang(task).filter(|(_, gang)| gang.stage != Stage::Apart) else {
+            return 0;
+        };
+        let with =
+            |attempt: &job::Attempt| (attempt.worker, attempt.incarnation) == (life.worker, life.incarnation);
+        self.attempts_of_gang(gang).iter().filter(|(_, attempt)| with(attempt)).count() as u32
+    }
+
     fn gang_row(&mut self, name: &Name) -> &mut GangRow {
         self.changed = true;
         let place = self.row.gangs.iter().position(|row| row.gang == *name);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_model::policy::{TimeoutAction, WorkerLost};
-use windlass_model::{AttemptNumber, Epoch, JobId, JobNumber, Name, RunId, ShardId};
+use windlass_model::{AttemptNumber, Duration, Epoch, JobId, JobNumber, Name, RunId, ShardId};
 use windlass_workflow::Definition;
 use windlass_workflow::cron::Calendar;
 use windlass_workflow::definition::{Task, TaskIndex};
@@ -19,6 +19,7 @@ use super::open_run::{Job, Jobs, OpenRun, Phase};
 use super::pools::Ask;
 use super::progress::ends_with_the_rest;
 use super::reconcile::Wanted;
+use super::reports::{after_load, alone_after_load};
 use super::schedules::StoredWorkflow;
 use super::timers::Timer;
 use crate::requirement::Requirement;
@@ -174,7 +175,7 @@ impl Shard {
         for row in stored.attempts {
             by_job.entry(row.job.number).or_default().attempts.push(row);
         }
-        forget_reopened(&mut run, &mut by_job);
+        forget_reopened(now, self.settings.kill_grace, &mut run, &mut by_job);
         // What has a trace has begun, also where a task before it was reopened since. What has none waits for
         // its turn in the ordinary way. `finally` comes last because it reads what the others put out.
         let definition = Arc::clone(&run.definition);
@@ -279,16 +280,18 @@ impl Shard {
         let newest = counted().max_by_key(|row| row.fence);
         restored.state = match (&stored.row, newest) {
             (Some(row), _) if matches!(row.state, job::State::Ended(_)) => row.state,
-            (_, Some(newest)) => super::reports::after_load(
-                now,
-                task,
-                &restored,
-                newest,
-                run.row.state == run::State::Stopping,
-                self.settings.kill_grace,
-            ),
+            (_, Some(newest)) => {
+                after_load(now, task, &restored, newest, run.row.state == run::State::Stopping)
+            }
             (Some(row), None) if row.state != job::State::Waiting => row.state,
             (_, None) => job::State::Ready,
+        };
+        let last = stored.attempts.iter().max_by_key(|row| row.fence);
+        restored.alone_until = alone_after_load(now, task, last, self.settings.kill_grace);
+        restored.state = match restored.state {
+            job::State::Ready => restored.startable(now),
+            job::State::Backoff { until } => job::State::Backoff { until: until.max(restored.alone_until) },
+            state => state,
         };
         if !matches!(restored.state, job::State::Ended(_)) {
             let row = stored.row.as_ref();
@@ -366,7 +369,12 @@ impl Shard {
 }
 
 /// A task that was reopened as a whole, and of which nothing has begun since, has no trace but its past.
-fn forget_reopened(run: &mut OpenRun, by_job: &mut BTreeMap<JobNumber, Stored>) {
+fn forget_reopened(
+    now: Now,
+    kill_grace: Duration,
+    run: &mut OpenRun,
+    by_job: &mut BTreeMap<JobNumber, Stored>,
+) {
     for task in 0..run.tasks.len() {
         let number = JobNumber(task as u32);
         let Some(Stored { row: Some(row), attempts }) = by_job.get(&number) else { continue };
@@ -381,6 +389,7 @@ fn forget_reopened(run: &mut OpenRun, by_job: &mut BTreeMap<JobNumber, Stored>) 
         run.tasks[task].past = newest.map(|newest| Job {
             fence: newest.fence,
             number: last_seen(attempts),
+            alone_until: alone_after_load(now, &run.definition.tasks[task], Some(newest), kill_grace),
             ..Job::new(job::State::Waiting)
         });
         by_job.remove(&number);

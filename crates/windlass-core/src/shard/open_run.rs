@@ -16,7 +16,7 @@ use crate::job;
 use crate::requirement::Requirement;
 use crate::rows::{RunRow, Selection, Values};
 use crate::run;
-use crate::time::{Mono, Wall};
+use crate::time::{Mono, Now, Wall};
 
 /// A run with open work.
 #[derive(Debug)]
@@ -144,12 +144,31 @@ pub struct Job {
     pub losses: u32,
     /// The permit of its pool that its current attempt holds.
     pub permit: Option<Ask>,
+    /// Until when an attempt that was lost may still run although no other may beside it. The time is set when the
+    /// worker is lost, and holds whatever else becomes of the job: stopped, failed, or tried again by somebody.
+    pub alone_until: Mono,
 }
 
 impl Job {
     /// A job of which nothing has been tried.
     pub const fn new(state: job::State) -> Job {
-        Job { state, fence: Fence(0), number: AttemptNumber(0), failures: 0, losses: 0, permit: None }
+        Job {
+            state,
+            fence: Fence(0),
+            number: AttemptNumber(0),
+            failures: 0,
+            losses: 0,
+            permit: None,
+            alone_until: Mono(0),
+        }
+    }
+
+    /// Where a job is that could start now, if it may not start beside an attempt that was lost.
+    pub fn startable(&self, now: Now) -> job::State {
+        match self.alone_until > now.mono {
+            true => job::State::Backoff { until: self.alone_until },
+            false => job::State::Ready,
+        }
     }
 }
 

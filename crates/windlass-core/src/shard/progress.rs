@@ -14,6 +14,7 @@ use super::open_run::{Done, Job, Jobs, OpenRun, Phase};
 use super::payload;
 use super::reconcile::Wanted;
 use super::scope::RunScope;
+use super::timers::Timer;
 use crate::attempt::{self, StopReason};
 use crate::requirement::Requirement;
 use crate::rows::{Change, Expansion, JobRow, Values};
@@ -97,8 +98,16 @@ impl Shard {
         run.submissions += 1;
         let mut jobs = Jobs::new(base, items, count as u32, run.submissions, Requirement::of(task));
         if let Some(past) = run.tasks[index.position()].past.take().filter(|_| jobs.items.is_none()) {
-            jobs.begun.insert(0, Job { state: job::State::Ready, failures: 0, losses: 0, ..past });
-            jobs.again.insert(0);
+            let state = past.startable(now);
+            match state {
+                job::State::Backoff { until } => {
+                    self.timers.at(until, Timer::Backoff(run.row.id, JobNumber(index.0)));
+                }
+                _ => {
+                    jobs.again.insert(0);
+                }
+            }
+            jobs.begun.insert(0, Job { state, failures: 0, losses: 0, ..past });
             jobs.next = 1;
         }
         run.tasks[index.position()].phase = Phase::Open(Box::new(jobs));

@@ -15,8 +15,9 @@ use super::dispatch::give_back;
 use super::input::{Command, Decision, JobPlace, RecoverFrom, Refusal};
 use super::load::StoredRun;
 use super::open_run::{Job, Jobs, OpenRun, Phase};
+use super::timers::Timer;
 use crate::rows::{Change, JobRow, Trigger};
-use crate::time::Now;
+use crate::time::{Mono, Now};
 use crate::{job, run};
 
 impl Shard {
@@ -33,6 +34,9 @@ impl Shard {
             return;
         };
         if self.left.get(&stored.row.id).is_some_and(|last| stored.row.revision < *last) {
+            return;
+        }
+        if !self.backfill_knows(&stored.row) {
             return;
         }
         // The run of a sub-workflow is seen by its parent only, and done again with it.
@@ -111,7 +115,9 @@ impl Shard {
         }
         let takes_slot = run.definition.tasks[place.task.position()].work.takes_slot();
         let jobs = open_again(run, place.task)?;
-        try_again(now, jobs, id, place.item, by, out)?;
+        if let Some(until) = try_again(now, jobs, id, place.item, by, out)? {
+            self.timers.at(until, Timer::Backoff(id.run, id.number));
+        }
         let definition = Arc::clone(&run.definition);
         self.probe_again(now, run, id, place, &definition.tasks[place.task.position()]);
         if !takes_slot {
@@ -193,7 +199,9 @@ impl Shard {
                 let id = JobId { run: run.row.id, number: JobNumber(base.0 + item) };
                 if let Ok(jobs) = open_again(run, task) {
                     // One whose attempt is under way goes on.
-                    let _ = try_again(now, jobs, id, item, by, out);
+                    if let Ok(Some(until)) = try_again(now, jobs, id, item, by, out) {
+                        self.timers.at(until, Timer::Backoff(id.run, id.number));
+                    }
                     let definition = Arc::clone(&run.definition);
                     let place = JobPlace { task, item };
                     self.probe_again(now, run, id, place, &definition.tasks[task.position()]);
@@ -251,6 +259,7 @@ fn open_again(run: &mut OpenRun, task: TaskIndex) -> Result<&mut Jobs, Refusal> 
     }
 }
 
+/// A job that was over is tried again: at once, or at the moment that is returned.
 fn try_again(
     now: Now,
     jobs: &mut Jobs,
@@ -258,18 +267,26 @@ fn try_again(
     item: u32,
     by: &str,
     out: &mut Decision,
-) -> Result<(), Refusal> {
+) -> Result<Option<Mono>, Refusal> {
     let job = jobs.begun.get_mut(&item).ok_or(job::Refused::NotExpected)?;
     let before = job.state;
     let waiting = job::transition(job.state, job::Event::Reopened)?;
-    job.state = job::transition(waiting, job::Event::DependenciesMet)?;
+    let ready = job::transition(waiting, job::Event::DependenciesMet)?;
+    job.state = job.startable(now);
     (job.failures, job.losses) = (0, 0);
-    let (state, reopened_after) = (job.state, Some(job.number));
+    let reopened_after = Some(job.number);
+    let until = match job.state {
+        job::State::Backoff { until } => Some(until),
+        _ => None,
+    };
     uncount(jobs, before);
-    jobs.again.insert(item);
-    let row = JobRow::new(id, state, format!("tried again by {by}"), now.wall);
+    if until.is_none() {
+        jobs.again.insert(item);
+    }
+    // How long it may not start yet follows from its attempts.
+    let row = JobRow::new(id, ready, format!("tried again by {by}"), now.wall);
     out.changes.push(Change::Job(JobRow { reopened_after, ..row }));
-    Ok(())
+    Ok(until)
 }
 
 /// Takes a job that was over out of the counts.

@@ -17,7 +17,7 @@ use super::waits::probe_every;
 use crate::attempt::{self, StopReason};
 use crate::job::Verdict;
 use crate::rows::{AttemptRow, Change, JobRow, TailRow, Values};
-use crate::time::Now;
+use crate::time::{Mono, Now};
 use crate::{job, run};
 
 /// What is said of an attempt whose worker failed it.
@@ -81,6 +81,10 @@ impl Shard {
             let current = is_current(run, place, life, attempt);
             if current {
                 shard.heard_of(life, attempt.job);
+                if over && let Some(job) = job_at(run, place) {
+                    // Its worker says that nothing of it runs any more.
+                    job.alone_until = Mono(0);
+                }
                 let probe = probe_every(&run.definition.tasks[place.task.position()]).is_some();
                 let lost = report == Report::Lost;
                 match News::of(probe, report) {
@@ -174,7 +178,10 @@ impl Shard {
         let job = run.jobs(place.task)?.begun.get_mut(&place.item)?;
         let job::State::Running(before) = job.state else { return None };
         let life = WorkerLife { worker: before.worker, incarnation: before.incarnation };
-        let policies = Policies { task, round, stopping, kill_grace };
+        let policies = Policies { task, round, stopping };
+        if event == attempt::Event::WorkerLost && round != Some(Round::NotGone) {
+            job.alone_until = alone_until(now, task, kill_grace);
+        }
         let Some(verdict) = verdict(now, policies, job, before, event) else {
             self.wait_for(life, id);
             return Some(before.state);
@@ -249,6 +256,10 @@ impl Shard {
     }
 }
 
+fn job_at(run: &mut OpenRun, place: JobPlace) -> Option<&mut Job> {
+    run.jobs(place.task)?.begun.get_mut(&place.item)
+}
+
 /// Whether this is the attempt that counts: its fence, its worker and that worker's life.
 fn is_current(run: &mut OpenRun, place: JobPlace, life: WorkerLife, attempt: AttemptId) -> bool {
     let Some(jobs) = run.jobs(place.task) else { return false };
@@ -292,7 +303,6 @@ struct Policies<'a> {
     /// Set if its gang has not started as a whole.
     round: Option<Round>,
     stopping: bool,
-    kill_grace: Duration,
 }
 
 impl Policies<'_> {
@@ -315,7 +325,7 @@ fn verdict(
     current: job::Attempt,
     event: attempt::Event,
 ) -> Option<Verdict> {
-    let Policies { task, round, stopping, kill_grace } = policies;
+    let Policies { task, round, stopping } = policies;
     let one_too_many = job.losses >= task.on_worker_lost.max && !policies.gang_takes_loss();
     let retry = || {
         let failures = job.failures + 1;
@@ -327,7 +337,7 @@ fn verdict(
     };
     let stopping =
         stopping || matches!(current.state, attempt::State::Stopping { why: StopReason::Stop, .. });
-    Some(match event {
+    let verdict = match event {
         attempt::Event::Started | attempt::Event::StopAsked(_) => Verdict::Again,
         attempt::Event::Exited { success: true } => Verdict::Success,
         _ if stopping => Verdict::Stop,
@@ -348,15 +358,36 @@ fn verdict(
         },
         attempt::Event::WorkerLost => match task.on_worker_lost.then {
             WorkerLost::Retry if one_too_many => Verdict::Fail,
-            WorkerLost::Retry => match task.orphan_timeout {
-                // The old attempt may still run until it notices that nobody hears it.
-                Some(orphan) => Verdict::Later { until: now.mono.after(orphan).after(kill_grace) },
-                None => Verdict::Again,
-            },
+            WorkerLost::Retry => Verdict::Again,
             WorkerLost::Fail => retry(),
             WorkerLost::Wait => return None,
         },
+    };
+    Some(match verdict {
+        Verdict::Again if job.alone_until > now.mono => Verdict::Later { until: job.alone_until },
+        Verdict::Later { until } => Verdict::Later { until: until.max(job.alone_until) },
+        Verdict::Again | Verdict::Success | Verdict::Fail | Verdict::Stop => verdict,
     })
+}
+
+/// Until when an attempt may still run that is given up now: it notices by itself that nobody hears it, and is then
+/// ended.
+pub(super) fn alone_until(now: Now, task: &Task, kill_grace: Duration) -> Mono {
+    task.orphan_timeout.map_or(Mono(0), |orphan| now.mono.after(orphan).after(kill_grace))
+}
+
+/// The same after a load, for a job whose newest attempt is stored like this. The wait that keeps two from running at
+/// once starts again in full.
+pub(super) fn alone_after_load(
+    now: Now,
+    task: &Task,
+    newest: Option<&AttemptRow>,
+    kill_grace: Duration,
+) -> Mono {
+    match newest.map(|newest| newest.state) {
+        Some(attempt::State::Ended(attempt::End::Lost)) => alone_until(now, task, kill_grace),
+        Some(_) | None => Mono(0),
+    }
 }
 
 /// Where a job is whose newest attempt is stored like this. `job` already counts that attempt.
@@ -366,7 +397,6 @@ pub(super) fn after_load(
     job: &Job,
     newest: &AttemptRow,
     stopping: bool,
-    kill_grace: Duration,
 ) -> job::State {
     let until = |delay| now.resume(newest.finished_at.unwrap_or(now.wall), delay);
     let retry = || match job.failures <= task.retries.max {
@@ -402,13 +432,8 @@ pub(super) fn after_load(
         },
         attempt::End::Lost => match task.on_worker_lost.then {
             WorkerLost::Retry if job.losses > task.on_worker_lost.max => job::State::Ended(job::End::Failed),
-            WorkerLost::Retry => match task.orphan_timeout {
-                // The wait that keeps two from running at once starts again in full.
-                Some(orphan) => job::State::Backoff { until: now.mono.after(orphan).after(kill_grace) },
-                None => job::State::Ready,
-            },
             WorkerLost::Fail if !newest.for_gang => retry(),
-            WorkerLost::Fail | WorkerLost::Wait => job::State::Ready,
+            WorkerLost::Retry | WorkerLost::Fail | WorkerLost::Wait => job::State::Ready,
         },
     }
 }

@@ -85,9 +85,16 @@ struct ScheduleState {
 
 impl Shard {
     /// Stores a version of a workflow. Schedules that it has in common with the version before go on where
-    /// they were; new ones begin now.
+    /// they were; new ones begin now, and so do those whose rule is another: what was due by the old rule is decided
+    /// by the old version first, and nothing is due by the new one before it was there.
     pub(super) fn put_workflow(&mut self, now: Now, call: CallId, put: PutWorkflow, out: &mut Decision) {
         let name = put.definition.name.clone();
+        let changed = self.changed_rules(&put.definition);
+        for identity in &changed {
+            while self.is_due(now, &name, identity) {
+                self.fire(now, &name, identity, out);
+            }
+        }
         let home = self.homes.entry(name.clone()).or_default();
         let before = home.stored.take();
         let enabled = before.as_ref().is_none_or(|before| before.row.enabled);
@@ -98,7 +105,8 @@ impl Shard {
         let mut schedules = BTreeMap::new();
         for schedule in &definition.schedules {
             let identity: Arc<str> = schedule.identity().into();
-            let state = known.remove(&identity).unwrap_or_else(|| {
+            let begins = changed.contains(&identity);
+            let mut state = known.remove(&identity).unwrap_or_else(|| {
                 let row = ScheduleRow {
                     workflow: name.clone(),
                     schedule: Arc::clone(&identity),
@@ -109,6 +117,11 @@ impl Shard {
                 out.changes.push(Change::Schedule(row.clone()));
                 ScheduleState { row, last_skip: None }
             });
+            if begins {
+                state.row.cursor = state.row.cursor.max(now.wall);
+                state.last_skip = None;
+                out.changes.push(Change::Schedule(state.row.clone()));
+            }
             schedules.insert(identity, state);
         }
         out.changes.extend(known.into_keys().map(|gone| Change::ScheduleGone(name.clone(), gone)));
@@ -120,6 +133,27 @@ impl Shard {
             self.fire(now, &name, &identity, out);
         }
         out.messages.push(Message::Answer(call, Answer::Done));
+    }
+
+    /// The schedules that a version has in common with the one before, but with another rule.
+    fn changed_rules(&self, definition: &Definition) -> Vec<Arc<str>> {
+        let before = self.homes.get(&definition.name).and_then(|home| home.stored.as_ref());
+        let Some(before) = before else { return Vec::new() };
+        let changed = |schedule: &&Schedule| {
+            let same = before.definition.schedules.iter().find(|one| one.identity() == schedule.identity());
+            same.is_some_and(|same| (&same.rule, &same.zone) != (&schedule.rule, &schedule.zone))
+        };
+        definition.schedules.iter().filter(changed).map(|schedule| schedule.identity().into()).collect()
+    }
+
+    /// Whether something of a schedule is due and not decided.
+    fn is_due(&self, now: Now, workflow: &Name, identity: &Arc<str>) -> bool {
+        let Some(stored) = self.homes.get(workflow).and_then(|home| home.stored.as_ref()) else {
+            return false;
+        };
+        let schedule = stored.definition.schedules.iter().find(|one| *one.identity() == **identity);
+        let next = schedule.zip(stored.schedules.get(identity));
+        next.and_then(|(schedule, state)| next_due(schedule, &state.row)).is_some_and(|due| due <= now.wall)
     }
 
     /// Whether a workflow is stored and disabled.

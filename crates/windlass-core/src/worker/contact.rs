@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use windlass_model::{Epoch, ShardId};
+use windlass_model::{AttemptId, Duration, Epoch, ShardId};
 
 use super::input::{Decision, Effect};
 use super::{Drain, Live, Worker};
 use crate::time::{Mono, Now};
 use crate::wire::{FromWorker, Overload, Refusal, Round, Status};
+
+/// Heartbeats that are sent because somebody's word is waited for are no more frequent than this.
+const HURRIED: Duration = Duration::from_millis(50);
 
 /// The owner of a shard.
 #[derive(Clone, Copy, Debug)]
@@ -78,12 +81,21 @@ impl Worker {
         self.contact(shard).is_some_and(|contact| now.mono.since(contact) < limit)
     }
 
+    /// An attempt has come from somebody who has not been in touch: the next heartbeat does not wait its turn.
+    pub(super) fn seek_contact(&mut self, now: Now, attempt: AttemptId) {
+        if self.live.get(&attempt).is_some_and(|live| !self.in_touch(now, live)) {
+            let soonest = self.last_heartbeat.map_or(now.mono, |last| last.after(HURRIED));
+            self.next_heartbeat = self.next_heartbeat.min(soonest);
+        }
+    }
+
     /// Says that it is there, if it is time to.
     pub(super) fn beat(&mut self, now: Now, out: &mut Decision) {
         if now.mono < self.next_heartbeat {
             return;
         }
         self.next_heartbeat = now.mono.after(self.settings.heartbeat_every);
+        self.last_heartbeat = Some(now.mono);
         let status = Status {
             slots: self.room.slots(),
             used: self.used,

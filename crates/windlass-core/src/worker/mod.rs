@@ -66,6 +66,7 @@ pub struct Worker {
     pace: Pace,
     timers: Timers,
     next_heartbeat: Mono,
+    last_heartbeat: Option<Mono>,
     drain: Drain,
     overload: Option<Overload>,
 }
@@ -110,6 +111,7 @@ impl Worker {
             pace: Pace::default(),
             timers: Timers::default(),
             next_heartbeat: now.mono,
+            last_heartbeat: None,
             drain: Drain::No,
             overload: None,
             settings,

@@ -53,6 +53,7 @@ impl Worker {
         let live = Live { assignment: Arc::new(assignment), state, since: now.mono, due: None };
         self.live.insert(attempt, live);
         self.arm(now, attempt);
+        self.seek_contact(now, attempt);
         self.journal(attempt, Entry::Assigned, out);
         if hold {
             // Should this be lost, its owner takes the whole gang back, and tries it again.

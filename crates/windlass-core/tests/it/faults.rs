@@ -228,6 +228,34 @@ fn a_schedule_that_is_edited_around_its_due_time_fires_once() {
 }
 
 #[test]
+fn a_schedule_whose_rule_changes_around_its_due_time_fires_by_the_rule_of_that_moment() {
+    // Two rules that are both due then, and two of which one is not; the first or the second holds at the moment.
+    for (rules, offset, fires) in [
+        (["0 * * * *", "*/30 * * * *"], 0, 1),
+        (["0 * * * *", "*/30 * * * *"], 1, 1),
+        (["0 * * * *", "30 * * * *"], 0, 1),
+        (["0 * * * *", "30 * * * *"], 1, 0),
+    ] {
+        let mut world = scheduled(&format!("id: s, cron: '{}', overlap: allow", rules[0]));
+        world.pass(Duration::from_secs(3600 - 25));
+        // The edits come half a second beside the moment.
+        world.pass(Duration::from_millis(500));
+        for edit in 0..50 {
+            let rule = rules[(edit + offset) % 2];
+            world.put(&flow(&format!(
+                "name: x\nschedule: {{id: s, cron: '{rule}', overlap: allow}}\ntasks: {{a: {{run: x}}}}"
+            )));
+            world.pass(Duration::from_millis(500));
+            if edit % 7 == 3 {
+                world.reload();
+            }
+            world.pass(Duration::from_millis(500));
+        }
+        assert_eq!(ran_and_missed(&world), (fires, 0), "{rules:?} {offset}");
+    }
+}
+
+#[test]
 fn one_active_run_at_most_also_while_catching_up_and_recovering() {
     let mut world = World::with_worker();
     world.now.wall.0 -= world.now.wall.0 % 3_600_000;

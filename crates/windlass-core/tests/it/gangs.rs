@@ -165,6 +165,21 @@ fn a_gang_that_is_not_complete_in_time_lets_go_of_everything_and_rests() {
 }
 
 #[test]
+fn a_worker_gets_no_more_members_than_it_has_slots_however_much_it_grants() {
+    let mut world = two_workers();
+    let gang = world.submit(&flow(PAIR));
+    let other = world.submit(&flow("name: x\ntasks: {a: {run: x}}"));
+    world.offer_to(life(1), 3);
+    assert_eq!(world.held.len(), 1, "it has one slot, and nothing passes the gang");
+    world.offer_to(life(2), 1);
+    world.hold();
+    world.obey();
+    assert_eq!(stage(&world, gang), Some((GangStage::Started, 0)));
+    world.finish();
+    assert_eq!((world.state(gang), world.state(other)), (SUCCESS, SUCCESS));
+}
+
+#[test]
 fn gangs_that_fail_at_the_same_moment_do_not_rest_equally_long() {
     let mut world = World::with_worker();
     let runs: Vec<_> = (0..8).map(|_| world.submit(&flow(PAIR))).collect();

@@ -16,7 +16,7 @@ use windlass_core::shard::Reason;
 use windlass_core::shard::backfill::{BackfillCommand, Range, StartBackfill};
 use windlass_core::shard::dependents::Standing;
 use windlass_core::shard::input::{
-    Answer, Call, Command, CreateRun, Input, RecoverFrom, Refusal, Report, ToHome,
+    Answer, Call, Command, Control, CreateRun, Input, RecoverFrom, Refusal, Report, ToHome,
 };
 use windlass_core::shard::payload::Payload;
 use windlass_core::time::Wall;
@@ -736,6 +736,30 @@ fn a_backfill_is_paused_resumed_and_stopped() {
     world.obey();
     assert_eq!((open(&world), world.backfills[&id].state), (0, BackfillState::Stopped));
     assert_eq!(command(&mut world, BackfillCommand::Resume), Answer::Refused(Refusal::NoSuchBackfill));
+}
+
+#[test]
+fn what_was_read_of_a_run_before_its_campaign_counted_another_end_reopens_nothing() {
+    let (mut world, start) = hourly_world();
+    let id = started(backfill(&mut world, "k", start, start + 3 * HOUR, 1, false));
+    world.offer(1);
+    world.fail(0);
+    let (run, failed) = {
+        let row = world.runs.values().find(|row| row.trigger == Trigger::Backfill(id)).expect("a run");
+        (row.id, world.stored_run(row))
+    };
+    assert!(matches!(world.control(run, Command::ForceSuccess(JobNumber(0))), Answer::Accepted(_)));
+    world.reload();
+    // Another master has it since: it remembers nothing of runs that are over.
+    let control = Control {
+        by: "me".into(),
+        run,
+        command: Command::Recover(RecoverFrom::Failed),
+        stored: Some(Box::new(failed)),
+    };
+    assert_eq!(world.call(Call::Control(control)), Answer::Refused(Refusal::NoSuchRun));
+    let row = &world.backfills[&id];
+    assert_eq!((row.succeeded, row.failed), (1, 0));
 }
 
 #[test]

@@ -8,11 +8,11 @@ use windlass_core::rows::{Selection, Values};
 use windlass_core::run::{End as RunEnd, State as Run};
 use windlass_core::shard::Reason;
 use windlass_core::shard::input::{
-    Answer, Call, CallId, Command, Input, RecoverFrom, Refusal, Report, ToWorker, WorkerLife,
+    Answer, Call, CallId, Command, Input, RecoverFrom, Refusal, Report, Settings, ToWorker, WorkerLife,
 };
 use windlass_core::shard::payload::Payload;
 use windlass_core::shard::pools::PoolStanding;
-use windlass_model::{Duration, Incarnation, JobNumber, Name, WorkerId};
+use windlass_model::{Duration, Incarnation, JobNumber, Name, RunId, WorkerId};
 use windlass_workflow::definition::TaskIndex;
 
 use crate::world::{World, flow, life, ok, outputs};
@@ -103,6 +103,63 @@ fn what_is_known_to_have_died_with_its_worker_is_tried_again_at_once() {
         world.offer(1);
         assert_eq!(world.held[0].1.number.0, 2, "{policy}");
     }
+}
+
+/// A job that must not run twice at a time, whose worker was lost while it ran.
+fn orphaned(policy: &str) -> (World, RunId) {
+    let mut world = World::with_worker();
+    world.worker(life(2), Capability { slots: 100, ..Capability::default() });
+    let run =
+        world.submit(&flow(&format!("name: x\ntasks: {{a: {{run: x, orphan_timeout: 20s, {policy}}}}}")));
+    world.offer(1);
+    world.start(0);
+    (world, run)
+}
+
+/// Its next attempt starts only when the lost one has ended itself, also if another master takes over meanwhile.
+fn check_waits_for_the_orphan(world: &mut World) {
+    world.offer_to(life(2), 1);
+    assert_eq!(world.held_tasks(), [""; 0], "the lost attempt may still run");
+    world.pass(Duration::from_secs(19));
+    world.reload();
+    world.offer_to(life(2), 1);
+    assert_eq!(world.held_tasks(), [""; 0], "the wait starts again in full");
+    world.pass(Duration::from_secs(20));
+    world.pass(Settings::default().kill_grace);
+    world.offer_to(life(2), 1);
+    assert_eq!(world.held[0].1.number.0, 2);
+}
+
+fn lose_worker(world: &mut World) {
+    world.held.clear();
+    world.started.clear();
+    world.input(Input::WorkerLost(life(1)));
+}
+
+#[test]
+fn what_must_not_run_twice_waits_for_its_orphan_also_if_a_lost_worker_counts_as_a_failure() {
+    let (mut world, _) = orphaned("on_worker_lost: fail, retries: {max: 2, delay: 1s}");
+    lose_worker(&mut world);
+    check_waits_for_the_orphan(&mut world);
+}
+
+#[test]
+fn what_must_not_run_twice_waits_for_its_orphan_also_if_its_run_was_stopped_and_recovered() {
+    let (mut world, run) = orphaned("retries: {max: 2, delay: 1s}");
+    world.control(run, Command::Stop);
+    world.lose_orders();
+    lose_worker(&mut world);
+    assert_eq!(world.state(run), STOPPED, "a stop does not wait for who cannot be heard");
+    assert!(matches!(world.control(run, Command::Recover(RecoverFrom::Current)), Answer::Accepted(_)));
+    check_waits_for_the_orphan(&mut world);
+}
+
+#[test]
+fn what_must_not_run_twice_waits_for_its_orphan_also_if_somebody_tries_it_again() {
+    let (mut world, run) = orphaned("on_worker_lost: wait");
+    lose_worker(&mut world);
+    assert!(matches!(world.control(run, Command::Retry(JobNumber(0))), Answer::Accepted(_)));
+    check_waits_for_the_orphan(&mut world);
 }
 
 #[test]

@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_core::attempt::{self, StopReason};
-use windlass_core::durable::{Batch, Claimed, Commits, Counter, Revision, Standing};
+use windlass_core::durable::{Batch, Claimed, Commits, Counter, Lease, Revision, Standing};
 use windlass_core::master::Master;
 use windlass_core::master::input::{
-    Decision, Effect, FlightId, Input, Look, Outcome, Renewal, Settings, StoreAnswer, StoreCall, StreamId,
+    Decision, Effect, FlightId, FromPeer, Input, Look, Outcome, Pass, Renewal, Reply, Settings, StoreAnswer,
+    StoreCall, StreamId,
 };
 use windlass_core::requirement::{Capability, Requirement};
 use windlass_core::rows::{AttemptRow, Change, RunRow, Selection, Trigger};
 use windlass_core::run;
-use windlass_core::shard::input::{Process, Report, ToWorker, WorkerLife};
+use windlass_core::shard::input::{Answer, Call, Command, Control, Process, Report, ToWorker, WorkerLife};
 use windlass_core::shard::load::{Rows, StoredRun};
 use windlass_core::time::{Mono, Now, Wall};
 use windlass_core::wire::{Body, Frame, FromWorker, GrantId, Inventory, Order, Round, Status};
@@ -27,6 +28,7 @@ use crate::world::flow;
 const OWNER: OwnerId = OwnerId(7);
 const LIFE: WorkerLife = WorkerLife { worker: WorkerId(1), incarnation: Incarnation(1) };
 const SHARD: ShardId = ShardId::LEADER;
+const PEER: OwnerId = OwnerId(8);
 
 /// A master with one shard and one run, and a store that answers everything but commits.
 struct Bench {
@@ -41,6 +43,10 @@ struct Bench {
     commits: Vec<(FlightId, Vec<Batch>)>,
     /// What the worker was told.
     orders: Vec<ToWorker>,
+    /// What the store says of other masters.
+    leases: Vec<Lease>,
+    /// What other masters were answered.
+    replies: Vec<(Pass, Reply)>,
 }
 
 impl Bench {
@@ -63,7 +69,9 @@ impl Bench {
         let master = Master::start(now, settings, &mut out);
         let (commits, orders) = (Vec::new(), Vec::new());
         let (epoch, round) = (Epoch::NONE, Round(0));
-        let mut bench = Bench { master, now, epoch, round, attempt, assigned, commits, orders };
+        let (leases, replies) = (Vec::new(), Vec::new());
+        let mut bench =
+            Bench { master, now, epoch, round, attempt, assigned, commits, orders, leases, replies };
         bench.does(out);
         bench.gets(Input::Connected(LIFE.worker, StreamId(1)));
         bench.heartbeat();
@@ -100,6 +108,7 @@ impl Bench {
                         Order::Adopt => None,
                     }));
                 }
+                Effect::ToPeer(_, FromPeer::Reply(pass, reply)) => self.replies.push((pass, reply)),
                 _ => {}
             }
         }
@@ -116,7 +125,7 @@ impl Bench {
             }))),
             StoreCall::Look => {
                 let standing = Standing { shard: SHARD, epoch: self.epoch, owner: None };
-                StoreAnswer::Looked(Some(Look { leases: Vec::new(), standings: vec![standing] }))
+                StoreAnswer::Looked(Some(Look { leases: self.leases.clone(), standings: vec![standing] }))
             }
             StoreCall::Claim(shard, _) => {
                 self.epoch = self.epoch.next();
@@ -171,6 +180,20 @@ impl Bench {
             backfills: Vec::new(),
             calendars: Arc::default(),
         }
+    }
+
+    /// Lets it look at the store.
+    fn look(&mut self) {
+        self.now.mono = self.now.mono.after(Duration::from_secs(1));
+        self.gets(Input::Woken);
+    }
+
+    /// Another master passes a call on.
+    fn passed_on(&mut self, pass: u64, over_below: u64, command: Command) {
+        let control = Control { by: "me".into(), run: self.attempt.job.run, command, stored: None };
+        let (pass, over_below) = (Pass(pass), Pass(over_below));
+        let (what, left) = (Call::Control(control), Duration::from_secs(5));
+        self.gets(Input::FromPeer(PEER, FromPeer::Call { pass, over_below, shard: SHARD, what, left }));
     }
 
     /// The worker says what it has.
@@ -301,4 +324,86 @@ fn an_order_that_waits_for_its_commit_is_void_when_its_worker_is_lost() {
     assert_eq!(bench.orders, [], "the attempt was given up");
     let (_, _, row) = bench.commit();
     assert_eq!(row.state, attempt::State::Ended(attempt::End::Lost));
+}
+
+#[test]
+fn what_another_master_passes_on_is_done_once_however_often_and_late_it_comes() {
+    let mut bench = Bench::new(false);
+    let name = Name::new("other").unwrap();
+    bench.leases.push(Lease { owner: PEER, name, counter: Counter(1), applied: Revision::NONE });
+    bench.look();
+    bench.passed_on(1, 1, Command::Pause);
+    let (flight, _) = bench.commits.pop().expect("the run is paused");
+    bench.passed_on(1, 1, Command::Pause);
+    bench.gets(Input::Stored(StoreAnswer::Committed(flight, Outcome::Committed)));
+    assert!(
+        matches!(bench.replies[..], [(Pass(1), Reply::Answered(Answer::Accepted(_)))]),
+        "{:?}",
+        bench.replies
+    );
+
+    // Somebody resumes it; then the first call arrives once more, and once more when its number is forgotten.
+    bench.passed_on(2, 1, Command::Resume);
+    bench.passed_on(1, 1, Command::Pause);
+    bench.passed_on(4, 3, Command::Resume);
+    bench.passed_on(1, 1, Command::Pause);
+    bench.passed_on(3, 3, Command::Resume);
+    while let Some((flight, _)) = bench.commits.pop() {
+        bench.gets(Input::Stored(StoreAnswer::Committed(flight, Outcome::Committed)));
+    }
+    let mut answered: Vec<_> = bench.replies.iter().map(|(pass, _)| pass.0).collect();
+    answered.sort_unstable();
+    assert_eq!(answered, [1, 2, 3, 4], "each once");
+}
+
+#[test]
+fn what_a_stranger_passes_on_is_not_done_until_a_look_has_shown_who_it_is() {
+    let mut bench = Bench::new(false);
+    let name = Name::new("other").unwrap();
+    bench.leases.push(Lease { owner: PEER, name, counter: Counter(1), applied: Revision::NONE });
+    bench.passed_on(1, 1, Command::Pause);
+    assert_eq!(bench.replies, [(Pass(1), Reply::NotHere)], "it has come since the last look");
+    // It was told that nothing was done, and passes the call on anew; the first one comes again after all.
+    bench.look();
+    bench.passed_on(1, 1, Command::Pause);
+    assert!(bench.commits.is_empty(), "only what was passed on anew is done");
+    bench.passed_on(2, 2, Command::Pause);
+    assert_eq!(bench.commits.len(), 1);
+}
+
+#[test]
+fn it_looks_what_it_may_own_as_soon_as_its_first_renewal_gives_the_right() {
+    let now = |ms| Now { mono: Mono(ms), wall: Wall(1_780_000_000_000) };
+    let settings = Settings {
+        owner: OWNER,
+        name: Name::new("m").unwrap(),
+        shards: ShardCount::new(1).unwrap(),
+        lanes: 1,
+        pipeline: 1,
+        lease_ttl: Duration::from_secs(60),
+        worker_timeout: Duration::from_secs(4),
+        adoption_grace: Duration::from_secs(5),
+        shard: windlass_core::shard::input::Settings::default(),
+    };
+    let mut master = Master::start(now(1_000), settings, &mut Decision::default());
+    let mut asked = |ms, answer| {
+        let mut out = Decision::default();
+        master.handle(now(ms), Input::Stored(answer), &mut out);
+        master.flush(now(ms), &mut out);
+        let calls = out.effects.into_iter().filter_map(|effect| match effect {
+            Effect::Store(call) => Some(call),
+            _ => None,
+        });
+        calls.collect::<Vec<_>>()
+    };
+    let look = || {
+        let standing = Standing { shard: SHARD, epoch: Epoch::NONE, owner: None };
+        StoreAnswer::Looked(Some(Look { leases: vec![], standings: vec![standing] }))
+    };
+    let calls = asked(1_001, StoreAnswer::Registered(Ok(Counter(1))));
+    assert_eq!(calls, [StoreCall::Renew(Revision::NONE)], "without a renewal it may own nothing");
+    let (counter, revision) = (Counter(2), Revision::NONE);
+    let renewal = Renewal { counter, owned: vec![], revision, globals: None };
+    assert_eq!(asked(1_003, StoreAnswer::Renewed(Ok(Box::new(renewal)))), [StoreCall::Look]);
+    assert_eq!(asked(1_004, look()), [StoreCall::Claim(SHARD, None)]);
 }

@@ -396,7 +396,7 @@ impl World {
         self.tails.insert((row.job, row.number), row.text);
     }
 
-    fn stored_run(&self, row: &RunRow) -> StoredRun {
+    pub fn stored_run(&self, row: &RunRow) -> StoredRun {
         StoredRun {
             row: row.clone(),
             definition: match self.definitions.get(&row.id) {
@@ -548,6 +548,14 @@ impl World {
         self.offer_to(life(1), slots);
     }
 
+    /// Offers so many slots of every worker.
+    fn offer_all(&mut self, slots: u32) {
+        let lives: Vec<_> = self.workers.values().map(|(life, _)| *life).collect();
+        for life in lives {
+            self.offer_to(life, slots);
+        }
+    }
+
     /// Offers slots of a worker: the best class that fits it first, then the next.
     pub fn offer_to(&mut self, life: WorkerLife, slots: u32) {
         let Some((_, capability)) = self.workers.get(&life.worker).cloned() else { return };
@@ -668,9 +676,9 @@ impl World {
     pub fn finish(&mut self) {
         for _ in 0..100_000 {
             self.deliver();
-            self.offer(10);
+            self.offer_all(10);
             self.deliver();
-            self.offer(10);
+            self.offer_all(10);
             self.obey();
             self.hold();
             self.obey();

@@ -11,7 +11,7 @@ pub mod worker;
 mod logging;
 mod master_part;
 mod places;
-mod signals;
+pub mod signals;
 mod worker_part;
 
 use std::future::Future;

@@ -7,10 +7,16 @@ use windlass_model::Name;
 use crate::exit::Failure;
 use crate::settings::Settings;
 
+/// The data folder that was told. Tasks, which work in folders of their own, see paths in it: it is absolute.
+pub fn told(settings: &Settings) -> Result<Option<PathBuf>, Failure> {
+    let told = settings.text("data").map(std::path::absolute).transpose();
+    told.map_err(|error| Failure::usage(settings.wrong("data", error)))
+}
+
 /// The data folder: told, or where the system keeps a user's data.
 pub fn data(settings: &Settings) -> Result<PathBuf, Failure> {
-    if let Some(told) = settings.text("data") {
-        return Ok(told.into());
+    if let Some(told) = told(settings)? {
+        return Ok(told);
     }
     let of_user = std::env::var_os("XDG_DATA_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let of_home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));

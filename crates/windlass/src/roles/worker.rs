@@ -32,8 +32,8 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     logging::start(&settings, "worker", name.as_str())?;
     let masters: Vec<String> = settings.list("master").into_iter().map(str::to_owned).collect();
     // Several workers of one user each have a folder of their own.
-    let folder = match settings.text("data") {
-        Some(told) => told.into(),
+    let folder = match places::told(&settings)? {
+        Some(told) => told,
         None => places::data(&settings)?.join("workers").join(name.as_str()),
     };
     let drain = settings.duration("drain_timeout").map_or(DRAIN, Duration::from);

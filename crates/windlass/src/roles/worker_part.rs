@@ -8,19 +8,24 @@ use tokio::task::JoinHandle;
 use windlass_clock::Clock;
 use windlass_core::requirement::Capability;
 use windlass_model::Name;
+use windlass_model::quantity::Quantity;
 use windlass_rest::problem::Exit;
 use windlass_worker::data_folder::DataFolder;
 use windlass_worker::executors::{Options, Reach};
 use windlass_worker::life::{Command, Config, Ended, Life, LifeError};
+use windlass_worker::load::Limits;
 use windlass_worker::logs::{Bounds, Logs};
 use windlass_worker::masters::{Addresses, Masters, Token};
 
 use super::signals::Signals;
 use crate::exit::Failure;
-use crate::settings::Settings;
+use crate::settings::{Settings, SettingsError};
 
 /// Attempts for each core when nobody says how many: most processes wait most of the time.
 const SLOTS_PER_CORE: usize = 2;
+
+/// How often it is looked whether the machine has enough for more work.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// A worker that runs.
 pub struct WorkerPart {
@@ -40,7 +45,7 @@ impl WorkerPart {
         clock: Clock,
         drain_timeout: Duration,
     ) -> Result<WorkerPart, Failure> {
-        let capability = capability(settings)?;
+        let (capability, limits) = (capability(settings)?, limits(settings, folder)?);
         let folder = folder.to_owned();
         let data = tokio::task::spawn_blocking(move || DataFolder::open(&folder)).await??;
         let logs = Logs::new(&data.logs(), Bounds::default());
@@ -60,6 +65,7 @@ impl WorkerPart {
         };
         let begun = tokio::task::spawn_blocking(move || Life::begin(data, logs, config, masters));
         let (life, commands) = begun.await??;
+        tokio::spawn(watch(limits, commands.clone()));
         Ok(WorkerPart { commands, life: tokio::spawn(life.run()), drain_timeout })
     }
 
@@ -88,6 +94,43 @@ impl WorkerPart {
         let _ = self.commands.send(Command::End).await;
         let _ = (&mut self.life).await;
     }
+}
+
+/// Says when the machine has too little of something, and when it has enough again; until the worker ends.
+async fn watch(limits: Limits, commands: mpsc::Sender<Command>) {
+    let mut said = None;
+    loop {
+        let short = limits.look();
+        if short != said {
+            tracing::warn!(short = ?short, "what the machine has too little of to take more work");
+            if commands.send(Command::Load(short)).await.is_err() {
+                return;
+            }
+            said = short;
+        }
+        tokio::select! {
+            () = commands.closed() => return,
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
+    }
+}
+
+fn limits(settings: &Settings, folder: &Path) -> Result<Limits, Failure> {
+    let size = |key| {
+        let read = settings.needed(key)?.parse::<Quantity>();
+        let read = read.map_err(|error| settings.wrong(key, error))?;
+        Ok::<_, SettingsError>(read.thousandths() / 1000)
+    };
+    let load = settings.text("max_load").map(|text| {
+        let load = text.parse::<f64>().ok().filter(|load| *load > 0.0);
+        load.ok_or_else(|| settings.wrong("max_load", "it is no number above zero"))
+    });
+    Ok(Limits {
+        folder: folder.to_owned(),
+        free_disk: size("min_free_disk").map_err(Failure::usage)?,
+        free_memory: size("min_free_memory").map_err(Failure::usage)?,
+        load_per_core: load.transpose().map_err(Failure::usage)?,
+    })
 }
 
 fn capability(settings: &Settings) -> Result<Capability, Failure> {

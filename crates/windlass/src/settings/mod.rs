@@ -9,4 +9,4 @@ mod read;
 
 pub use args::{Given, IsRole};
 pub use keys::{KEYS, Role};
-pub use read::Settings;
+pub use read::{Settings, SettingsError};

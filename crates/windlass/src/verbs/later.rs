@@ -65,9 +65,6 @@ pub enum Later {
     /// Everything at a glance (not there yet)
     #[command(hide = true)]
     Top(Anything),
-    /// Measurements (not there yet)
-    #[command(hide = true)]
-    Bench(Anything),
 }
 
 impl Later {
@@ -96,7 +93,6 @@ impl Later {
             Later::Audit(_) => ("audit", "runs and versions say who made them: windlass runs list -o wide"),
             Later::Mcp(_) => ("mcp", "every verb answers with -o json"),
             Later::Top(_) => ("top", "windlass cluster, windlass workers list, windlass runs list"),
-            Later::Bench(_) => ("bench", "`make bench` in the source folder measures the parts"),
         };
         Err(Failure::usage(anyhow!("`windlass {verb}` is not there yet [not_yet_supported]")).hint(instead))
     }

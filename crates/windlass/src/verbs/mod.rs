@@ -2,11 +2,11 @@
 //!
 //! Every verb takes the same global flags, prints results on standard output and everything else on standard error.
 
-mod output;
+pub mod output;
 mod session;
 mod table;
 mod times;
-mod words;
+pub mod words;
 
 pub mod complaints;
 mod names;

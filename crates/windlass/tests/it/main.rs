@@ -2,4 +2,5 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy knows unwrap in tests only of marked functions")]
 
+mod bench;
 mod verbs;

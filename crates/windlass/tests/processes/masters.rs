@@ -125,14 +125,12 @@ async fn a_loss_that_a_slow_master_notices_late_is_counted_once() {
     let gate = world.gate("all");
     let run = world.submit(many(4, &gate.wait())).await;
     world.until("four run", async || world.count("START", &run) == 4).await;
-    let mut hit = Vec::new();
-    for job in world.jobs(&run).await {
-        if job.attempts[0].worker.as_deref() == Some("worker1") {
-            hit.push(job.task);
-        }
-    }
-    assert!(!hit.is_empty(), "worker1 has nothing");
-    world.kill_worker(1).await;
+    let jobs = world.jobs(&run).await;
+    // Any that has something: one of the two may have taken all.
+    let victim = jobs[0].attempts[0].worker.clone().expect("it runs somewhere");
+    let hit = jobs.iter().filter(|job| job.attempts[0].worker.as_ref() == Some(&victim));
+    let hit: Vec<String> = hit.map(|job| job.task.clone()).collect();
+    world.kill_worker(victim.strip_prefix("worker").unwrap().parse().unwrap()).await;
     world.cluster.master.signal(Signal::STOP);
     // Longer than every timeout.
     tokio::time::sleep(std::time::Duration::from_secs(5)).await;

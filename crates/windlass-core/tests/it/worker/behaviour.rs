@@ -138,6 +138,24 @@ fn contact_is_timed_from_when_the_heartbeat_was_sent() {
 }
 
 #[test]
+fn who_gives_work_before_it_was_in_touch_is_asked_for_a_word_at_once() {
+    let mut world = World::out_of_touch(Capability { slots: 2, ..Capability::default() });
+    let beats = |world: &World| {
+        world.sent.iter().filter(|message| matches!(message, FromWorker::Heartbeat { .. })).count()
+    };
+    world.pass(Duration::from_millis(200));
+    let before = beats(&world);
+    world.assign(assignment(1));
+    assert!(world.started().is_empty());
+    assert_eq!(beats(&world), before + 1);
+    // Another one soon after does not make a beat of its own.
+    world.assign(assignment(2));
+    assert_eq!(beats(&world), before + 1);
+    world.touch();
+    assert_eq!(world.started(), [1, 2]);
+}
+
+#[test]
 fn heartbeats_go_out_while_nothing_else_happens() {
     let mut world = World::new(1);
     world.sent.clear();

@@ -52,6 +52,7 @@ const VERBS: &[&str] = &[
     "tokens list",
     "tokens revoke",
     "doctor",
+    "bench",
     "schema",
     "explain",
     "completions",

@@ -18,7 +18,7 @@ struct Ended {
 }
 
 /// The program, without anything of this environment that it would look at.
-fn program() -> Command {
+pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("WINDLASS_") {

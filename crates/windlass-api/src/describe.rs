@@ -1,0 +1,560 @@
+//! What each call takes and answers: the words and shapes beside the table of [`routes`](crate::routes).
+//!
+//! Methods and calls come from that table, by the path templates below; a test compares the two. Nothing here decides
+//! what a call does: it says it.
+
+use hyper::Method;
+use utoipa::openapi::path::Parameter;
+use windlass_rest::problem::ProblemCode::{self, *};
+use windlass_rest::tokens::{CreateToken, CreatedToken, Token};
+use windlass_rest::{PageQuery, cluster, cron, diagnostics, events, jobs, logs, pools, runs, scheduler};
+use windlass_rest::{schedules, why, workers, workflows};
+
+use crate::openapi::{Shape, page, parameters, shape};
+use crate::roles::Action;
+use crate::routes::{self, Call, JobVerb, RunVerb};
+
+/// Every path that is described, in reading order. What stands in braces is a name.
+const PATHS: &[&str] = &[
+    "/api/v1/runs",
+    "/api/v1/runs/{run}",
+    "/api/v1/runs/{run}:stop",
+    "/api/v1/runs/{run}:pause",
+    "/api/v1/runs/{run}:resume",
+    "/api/v1/runs/{run}:recover",
+    "/api/v1/runs/{run}:rerun",
+    "/api/v1/runs/{run}/events",
+    "/api/v1/runs/{run}/jobs",
+    "/api/v1/runs/{run}/jobs/{job}",
+    "/api/v1/runs/{run}/jobs/{job}:retry",
+    "/api/v1/runs/{run}/jobs/{job}:force-success",
+    "/api/v1/runs/{run}/jobs/{job}:approve",
+    "/api/v1/runs/{run}/jobs/{job}:reject",
+    "/api/v1/runs/{run}/jobs/{job}/why",
+    "/api/v1/runs/{run}/jobs/{job}/attempts/{attempt}/log",
+    "/api/v1/events",
+    "/api/v1/workflows",
+    "/api/v1/workflows:validate",
+    "/api/v1/workflows/{workflow}",
+    "/api/v1/workflows/{workflow}:enable",
+    "/api/v1/workflows/{workflow}:disable",
+    "/api/v1/workflows/{workflow}/versions",
+    "/api/v1/workflows/{workflow}/versions/{version}",
+    "/api/v1/workflows/{workflow}/dependencies",
+    "/api/v1/schedules",
+    "/api/v1/schedules/{schedule}",
+    "/api/v1/schedules/{schedule}:pause",
+    "/api/v1/schedules/{schedule}:resume",
+    "/api/v1/schedules/{schedule}/firings",
+    "/api/v1/schedules/{schedule}/next",
+    "/api/v1/cron/next",
+    "/api/v1/workers",
+    "/api/v1/workers/{worker}",
+    "/api/v1/workers/{worker}:drain",
+    "/api/v1/workers/{worker}:resume",
+    "/api/v1/cluster",
+    "/api/v1/scheduler",
+    "/scheduler/start",
+    "/scheduler/stop",
+    "/api/v1/pools",
+    "/api/v1/pools/{pool}",
+    "/api/v1/tokens",
+    "/api/v1/tokens/{token}",
+    "/livez",
+    "/readyz",
+    "/metrics",
+    "/",
+    "/api/openapi.json",
+    "/api/docs",
+    "/api/docs/problems",
+];
+
+/// What a name in a path means.
+pub fn meaning(name: &str) -> &'static str {
+    match name {
+        "run" => "Id of a run: 13 characters.",
+        "job" => "Number of a job in its run, from 0.",
+        "attempt" => "Number of an attempt of its job, from 1.",
+        "workflow" => "Name of a workflow.",
+        "version" => "Number of a version, from 1.",
+        "schedule" => "Id of a schedule, `WORKFLOW@NAME`, percent-encoded.",
+        "worker" => "Name or id of a worker.",
+        "pool" => "Name of a pool.",
+        "token" => "Name or id of a token.",
+        _ => "",
+    }
+}
+
+/// Parts of the interface, in reading order.
+pub const TAGS: &[(&str, &str)] = &[
+    ("runs", "Executions of workflows."),
+    ("jobs", "Executions of tasks inside runs, and what they printed."),
+    ("events", "Live updates as server-sent events."),
+    ("workflows", "Stored definitions."),
+    ("schedules", "Cron rules of workflows, and what became of them."),
+    ("cluster", "Masters, workers and the dispatch switch."),
+    ("pools", "Named limits on how many jobs run at once."),
+    ("tokens", "Keys to the interface."),
+    ("server", "Health, measures and these pages."),
+];
+
+/// One described call.
+pub struct Operation {
+    pub method: Method,
+    pub path: &'static str,
+    /// The call, with the names of the path for values.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only compared with the table"))]
+    pub call: Call,
+    /// What its caller must be allowed.
+    pub action: Action,
+    pub says: Says,
+}
+
+/// What is said of a call.
+pub struct Says {
+    /// Stable name, for generated clients.
+    pub id: &'static str,
+    pub tag: &'static str,
+    pub summary: &'static str,
+    pub more: &'static str,
+    pub query: Vec<Parameter>,
+    /// `Idempotency-Key` makes it safe to repeat.
+    pub key: bool,
+    /// `Last-Event-ID` says where a reader comes back.
+    pub comes_back: bool,
+    pub body: Takes,
+    pub answers: Vec<Answered>,
+    /// The codes of problems that are its own.
+    pub problems: Vec<ProblemCode>,
+}
+
+/// The body of a call.
+pub enum Takes {
+    /// None; one is passed over.
+    Nothing,
+    /// None, or an empty object.
+    EmptyObject,
+    /// JSON that may be left out.
+    Maybe(Shape),
+    /// JSON.
+    Json(Shape),
+    /// A workflow as JSON or YAML.
+    Workflow,
+}
+
+/// One good answer; or one that has a shape of its own.
+pub struct Answered {
+    pub status: u16,
+    pub what: &'static str,
+    pub content: Vec<(&'static str, Shape)>,
+    pub retry_after: bool,
+}
+
+/// Everything that is described, in reading order.
+pub fn operations() -> Vec<Operation> {
+    let at = |path: &'static str| {
+        routes::all_at(path).into_iter().filter_map(move |(method, call)| {
+            let says = says(&call)?;
+            Some(Operation { method, path, action: call.action(), says, call })
+        })
+    };
+    PATHS.iter().copied().flat_map(at).collect()
+}
+
+/// What is said of a call; nothing of what is not built.
+fn says(call: &Call) -> Option<Says> {
+    Some(match call {
+        Call::CreateRun => call_of("runs", "create_run", "Start a run")
+            .more("Of a stored workflow, or of a definition that comes with the call.")
+            .key()
+            .json(shape::<runs::CreateRun>())
+            .answers(201, "The run.", shape::<runs::Run>())
+            .or(&[WorkflowNotFound, JobNotFound, WorkflowDisabled])
+            .or(&[BadParams, InvalidWorkflow, WorkflowCircle, KeyReused, NotYetSupported]),
+        Call::ListRuns => call_of("runs", "list_runs", "List runs, newest first")
+            .query(parameters::<runs::ListRuns>())
+            .answers(200, "Some runs.", page::<runs::Run>())
+            .or(&[WorkflowNotFound]),
+        Call::ShowRun(_) => call_of("runs", "show_run", "Show a run")
+            .answers(200, "The run.", shape::<runs::Run>())
+            .or(&[RunNotFound]),
+        Call::ControlRun(_, verb) => control_run(*verb),
+        Call::RunEvents(_) => call_of("events", "run_events", "Follow a run")
+            .more(
+                "First the run and its jobs as they are, then each change, until the end of the run was told. Events \
+                 are named `run` (data: a Run), `job` (a JobEvent) and `resync` (a Resync: read everything again).",
+            )
+            .comes_back()
+            .streams()
+            .or(&[RunNotFound]),
+        Call::ListJobs(_) => call_of("jobs", "list_jobs", "List the jobs of a run, by number")
+            .query(parameters::<jobs::ListJobs>())
+            .answers(200, "Some jobs.", page::<jobs::Job>())
+            .or(&[RunNotFound, JobNotFound]),
+        Call::ShowJob(_) => call_of("jobs", "show_job", "Show a job")
+            .answers(200, "The job.", shape::<jobs::Job>())
+            .or(&[RunNotFound, JobNotFound]),
+        Call::ControlJob(_, verb) => control_job(*verb),
+        Call::Why(_) => call_of("jobs", "why", "Say why a job does not run")
+            .answers(200, "The reasons, the first to look at first.", shape::<why::Why>())
+            .or(&[RunNotFound, JobNotFound]),
+        Call::Log(..) => call_of("jobs", "read_log", "Read what an attempt printed")
+            .more(
+                "With `follow=true` the answer is a stream of events named `log`, each with a LogPage as data and \
+                 `next_line` as id; the last has `complete`.",
+            )
+            .query(parameters::<logs::LogQuery>())
+            .comes_back()
+            .answers(200, "Some lines, or a stream of them.", shape::<logs::LogPage>())
+            .and_streams()
+            .or(&[RunNotFound, JobNotFound, AttemptNotFound, LogNotFound]),
+        Call::Events => call_of("events", "events", "Follow everything")
+            .more(
+                "Events are named `run` (data: a Run), `job` (a JobEvent), `worker` (a Worker) and `resync` (a Resync: \
+                 something may have been missed, read everything again).",
+            )
+            .comes_back()
+            .streams(),
+
+        Call::ListWorkflows => call_of("workflows", "list_workflows", "List workflows, by name")
+            .query(parameters::<workflows::ListWorkflows>())
+            .answers(200, "Some workflows.", page::<workflows::WorkflowSummary>()),
+        Call::ShowWorkflow(_) => call_of("workflows", "show_workflow", "Show a workflow with its definition")
+            .answers(200, "The workflow.", shape::<workflows::Workflow>())
+            .or(&[WorkflowNotFound]),
+        Call::PutWorkflow(_) => call_of("workflows", "put_workflow", "Store a workflow")
+            .more("Makes a version if the definition differs from the current one.")
+            .workflow()
+            .answers(201, "A version was made.", shape::<workflows::Applied>())
+            .answers(200, "Nothing changed.", shape::<workflows::Applied>())
+            .or(&[InvalidWorkflow, WorkflowCircle, NameMismatch]),
+        Call::DeleteWorkflow(_) => call_of("workflows", "delete_workflow", "Delete a workflow")
+            .more("Planned and not built; a disabled workflow gets no new runs.")
+            .or(&[WorkflowNotFound, NotYetSupported]),
+        Call::EnableWorkflow(_, on) => match on {
+            true => call_of("workflows", "enable_workflow", "Allow new runs of a workflow"),
+            false => call_of("workflows", "disable_workflow", "Allow no new runs of a workflow"),
+        }
+        .empty()
+        .answers(200, "The workflow.", shape::<workflows::WorkflowSummary>())
+        .or(&[WorkflowNotFound]),
+        Call::ListVersions(_) => {
+            call_of("workflows", "list_versions", "List the versions of a workflow, newest first")
+                .query(parameters::<PageQuery>())
+                .answers(200, "Some versions.", page::<workflows::WorkflowVersion>())
+                .or(&[WorkflowNotFound])
+        }
+        Call::ShowVersion(..) => call_of("workflows", "show_version", "Show a workflow as it was in a version")
+            .answers(200, "The workflow.", shape::<workflows::Workflow>())
+            .or(&[WorkflowNotFound]),
+        Call::Dependencies(_) => {
+            call_of("workflows", "dependencies", "Show what a workflow or task needs, and what needs it")
+                .query(parameters::<workflows::DependenciesQuery>())
+                .answers(200, "Both ways, nearest first.", shape::<workflows::Dependencies>())
+                .or(&[WorkflowNotFound, JobNotFound])
+        }
+        Call::Validate => call_of("workflows", "validate_workflow", "Check a definition and store nothing")
+            .more("That a definition is wrong is no error of the call.")
+            .workflow()
+            .answers(200, "What is wrong with it.", shape::<diagnostics::Validation>()),
+
+        Call::ListSchedules => call_of("schedules", "list_schedules", "List schedules, by id")
+            .query(parameters::<schedules::ListSchedules>())
+            .answers(200, "Some schedules.", page::<schedules::Schedule>())
+            .or(&[WorkflowNotFound]),
+        Call::ShowSchedule(_) => call_of("schedules", "show_schedule", "Show a schedule")
+            .answers(200, "The schedule.", shape::<schedules::Schedule>())
+            .or(&[ScheduleNotFound]),
+        Call::PauseSchedule(_, paused) => match paused {
+            true => call_of("schedules", "pause_schedule", "Have a schedule fire no more"),
+            false => call_of("schedules", "resume_schedule", "Have a schedule fire again"),
+        }
+        .empty()
+        .answers(200, "The schedule.", shape::<schedules::Schedule>())
+        .or(&[ScheduleNotFound]),
+        Call::ListFirings(_) => {
+            call_of("schedules", "list_firings", "List what became of due moments, newest first")
+                .query(parameters::<PageQuery>())
+                .answers(200, "Some rows of the ledger.", page::<schedules::Firing>())
+                .or(&[ScheduleNotFound])
+        }
+        Call::ScheduleNext(_) => call_of("schedules", "schedule_next", "Tell when a schedule is due next")
+            .query(parameters::<schedules::NextQuery>())
+            .answers(200, "The moments, in order.", shape::<cron::CronNext>())
+            .or(&[ScheduleNotFound]),
+        Call::CronNext => call_of("schedules", "cron_next", "Tell when a cron rule fires next")
+            .query(parameters::<cron::CronQuery>())
+            .answers(200, "The moments, in order.", shape::<cron::CronNext>()),
+
+        Call::ListWorkers => call_of("cluster", "list_workers", "List workers, by name")
+            .query(parameters::<PageQuery>())
+            .answers(200, "Some workers.", page::<workers::Worker>()),
+        Call::ShowWorker(_) => call_of("cluster", "show_worker", "Show a worker and what it does")
+            .answers(200, "The worker.", shape::<workers::Worker>())
+            .or(&[WorkerNotFound]),
+        Call::DrainWorker(_, drain) => match drain {
+            true => call_of("cluster", "drain_worker", "Have a worker take nothing new"),
+            false => call_of("cluster", "resume_worker", "Have a worker take work again"),
+        }
+        .empty()
+        .answers(202, "The worker.", shape::<workers::Worker>())
+        .or(&[WorkerNotFound]),
+        Call::ShowCluster => call_of("cluster", "show_cluster", "Show masters, shards and epochs").answers(
+            200,
+            "The cluster.",
+            shape::<cluster::Cluster>(),
+        ),
+        Call::ShowScheduler => call_of("cluster", "show_scheduler", "Show the dispatch switch").answers(
+            200,
+            "How it stands.",
+            shape::<scheduler::Scheduler>(),
+        ),
+        Call::Switch(on) => match on {
+            true => call_of("cluster", "start_scheduler", "Switch dispatching on"),
+            false => call_of("cluster", "stop_scheduler", "Switch dispatching off; running tasks go on"),
+        }
+        .empty()
+        .answers(200, "It was switched.", shape::<scheduler::Switched>())
+        .answers(400, "There was nothing to do.", shape::<scheduler::NotSwitched>()),
+        Call::ListPools => call_of("pools", "list_pools", "List pools, by name")
+            .query(parameters::<PageQuery>())
+            .answers(200, "Some pools.", page::<pools::Pool>()),
+        Call::ShowPool(_) => call_of("pools", "show_pool", "Show a pool")
+            .answers(200, "The pool.", shape::<pools::Pool>())
+            .or(&[PoolNotFound]),
+        Call::SetPool(_) => call_of("pools", "set_pool", "Make a pool, or change its limit")
+            .json(shape::<pools::SetPool>())
+            .answers(200, "The pool.", shape::<pools::Pool>()),
+        Call::DeletePool(_) => call_of("pools", "delete_pool", "Delete a pool")
+            .more("Planned and not built; a limit of 0 lets nothing of it start.")
+            .or(&[PoolNotFound, NotYetSupported]),
+
+        Call::ListTokens => call_of("tokens", "list_tokens", "List tokens, by name")
+            .query(parameters::<PageQuery>())
+            .answers(200, "Some tokens, without their secrets.", page::<Token>()),
+        Call::CreateToken => call_of("tokens", "create_token", "Make a token")
+            .more("A repeat with the same key gets a secret that takes the place of the first one's.")
+            .key()
+            .json(shape::<CreateToken>())
+            .answers(201, "The token and its secret, which is shown only now.", shape::<CreatedToken>())
+            .or(&[NameTaken]),
+        Call::RevokeToken(_) => call_of("tokens", "revoke_token", "Have a token open nothing any more")
+            .done(204, "It is revoked.", &[])
+            .or(&[TokenNotFound]),
+
+        Call::Live => call_of("server", "livez", "Tell whether the process lives").done(
+            200,
+            "It does.",
+            &["text/plain"],
+        ),
+        Call::Ready => call_of("server", "readyz", "Tell whether it can do its work")
+            .done(200, "It can.", &["text/plain"])
+            .done(503, "It cannot; each check says why.", &["text/plain"]),
+        Call::Metrics => call_of("server", "metrics", "Measures, for Prometheus").done(
+            200,
+            "The text format of Prometheus.",
+            &["application/openmetrics-text"],
+        ),
+        Call::Home => call_of("server", "home", "The first page").done(200, "A page.", &["text/html"]),
+        Call::Description => call_of("server", "openapi", "This document").answers(
+            200,
+            "OpenAPI 3.1.",
+            shape::<crate::openapi::Anything>(),
+        ),
+        Call::Docs => {
+            call_of("server", "docs", "This document for people").done(200, "A page.", &["text/html"])
+        }
+        Call::Problems => call_of("server", "problems", "What the codes of problems mean").done(
+            200,
+            "A page.",
+            &["text/html"],
+        ),
+
+        Call::NotYet(_) => return None,
+    })
+}
+
+fn control_run(verb: RunVerb) -> Says {
+    let says = match verb {
+        RunVerb::Stop => call_of("runs", "stop_run", "Stop a run").empty(),
+        RunVerb::Pause => call_of("runs", "pause_run", "Pause a run").empty(),
+        RunVerb::Resume => call_of("runs", "resume_run", "Let a paused run go on").empty(),
+        RunVerb::Recover => call_of("runs", "recover_run", "Try again what failed or was stopped")
+            .maybe(shape::<runs::Recover>()),
+        RunVerb::Rerun => {
+            return call_of("runs", "rerun", "Do a run again, as a new run")
+                .key()
+                .empty()
+                .answers(201, "The new run.", shape::<runs::Run>())
+                .or(&[RunNotFound, StateConflict, WorkflowDisabled, BadParams, KeyReused]);
+        }
+    };
+    says.answers(202, "The run as it was when this was accepted.", shape::<runs::Run>())
+        .or(&[RunNotFound, StateConflict])
+}
+
+fn control_job(verb: JobVerb) -> Says {
+    let says = match verb {
+        JobVerb::Retry => call_of("jobs", "retry_job", "Try a job again").empty(),
+        JobVerb::ForceSuccess => call_of("jobs", "force_job", "Count a failed job as a success").empty(),
+        JobVerb::Approve => call_of("jobs", "approve_job", "Approve what waits for it")
+            .maybe(shape::<jobs::Verdict>())
+            .or(&[NotYetSupported]),
+        JobVerb::Reject => call_of("jobs", "reject_job", "Reject what waits for approval")
+            .maybe(shape::<jobs::Verdict>())
+            .or(&[NotYetSupported]),
+    };
+    says.answers(202, "The run of the job as it was when this was accepted.", shape::<runs::Run>()).or(&[
+        RunNotFound,
+        JobNotFound,
+        StateConflict,
+    ])
+}
+
+/// The payloads of events, which no answer names.
+pub fn event_shapes() -> Vec<Shape> {
+    vec![
+        shape::<runs::Run>(),
+        shape::<events::JobEvent>(),
+        shape::<workers::Worker>(),
+        shape::<events::Resync>(),
+    ]
+}
+
+fn call_of(tag: &'static str, id: &'static str, summary: &'static str) -> Says {
+    Says {
+        id,
+        tag,
+        summary,
+        more: "",
+        query: vec![],
+        key: false,
+        comes_back: false,
+        body: Takes::Nothing,
+        answers: vec![],
+        problems: vec![],
+    }
+}
+
+const EVENT_STREAM: &str = "text/event-stream";
+
+impl Says {
+    fn more(mut self, more: &'static str) -> Says {
+        self.more = more;
+        self
+    }
+
+    fn query(mut self, query: Vec<Parameter>) -> Says {
+        self.query = query;
+        self
+    }
+
+    fn key(mut self) -> Says {
+        self.key = true;
+        self
+    }
+
+    fn comes_back(mut self) -> Says {
+        self.comes_back = true;
+        self
+    }
+
+    fn empty(mut self) -> Says {
+        self.body = Takes::EmptyObject;
+        self
+    }
+
+    fn maybe(mut self, shape: Shape) -> Says {
+        self.body = Takes::Maybe(shape);
+        self
+    }
+
+    fn json(mut self, shape: Shape) -> Says {
+        self.body = Takes::Json(shape);
+        self
+    }
+
+    fn workflow(mut self) -> Says {
+        self.body = Takes::Workflow;
+        self
+    }
+
+    fn answers(mut self, status: u16, what: &'static str, shape: Shape) -> Says {
+        let content = vec![("application/json", shape)];
+        self.answers.push(Answered { status, what, content, retry_after: false });
+        self
+    }
+
+    /// An answer that is text, or nothing.
+    fn done(mut self, status: u16, what: &'static str, kinds: &[&'static str]) -> Says {
+        let content = kinds.iter().map(|kind| (*kind, Shape::text())).collect();
+        self.answers.push(Answered { status, what, content, retry_after: status == 503 });
+        self
+    }
+
+    fn streams(self) -> Says {
+        self.done(200, "A stream of events.", &[EVENT_STREAM])
+    }
+
+    fn and_streams(mut self) -> Says {
+        if let Some(answer) = self.answers.last_mut() {
+            answer.content.push((EVENT_STREAM, Shape::text()));
+        }
+        self
+    }
+
+    fn or(mut self, problems: &[ProblemCode]) -> Says {
+        self.problems.extend_from_slice(problems);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_description_is_of_the_call_at_its_path() {
+        for operation in operations() {
+            let found = routes::find(&operation.method, operation.path).unwrap();
+            assert_eq!(found, operation.call, "{} {}", operation.method, operation.path);
+            let names = operation.path.split('{').skip(1).map(|part| part.split('}').next().unwrap());
+            for name in names {
+                assert!(!meaning(name).is_empty(), "{name} in {}", operation.path);
+            }
+            assert!(TAGS.iter().any(|(tag, _)| *tag == operation.says.tag), "{}", operation.says.tag);
+        }
+    }
+
+    #[test]
+    fn every_call_is_described() {
+        let operations = operations();
+        let described: BTreeSet<_> = operations.iter().map(|operation| operation.call.member()).collect();
+        let expected = Call::MEMBERS.iter().copied().filter(|member| *member != "NotYet").collect();
+        assert_eq!(described, expected);
+        let verbs = operations.iter().filter_map(|operation| match &operation.call {
+            Call::ControlRun(_, verb) => Some(verb.member()),
+            _ => None,
+        });
+        assert_eq!(verbs.collect::<Vec<_>>(), RunVerb::MEMBERS);
+        let verbs = operations.iter().filter_map(|operation| match &operation.call {
+            Call::ControlJob(_, verb) => Some(verb.member()),
+            _ => None,
+        });
+        assert_eq!(verbs.collect::<Vec<_>>(), JobVerb::MEMBERS);
+        for (on, off) in [
+            ("start_scheduler", "stop_scheduler"),
+            ("enable_workflow", "disable_workflow"),
+            ("pause_schedule", "resume_schedule"),
+            ("drain_worker", "resume_worker"),
+        ] {
+            for id in [on, off] {
+                assert!(operations.iter().any(|operation| operation.says.id == id), "{id}");
+            }
+        }
+        let ids: BTreeSet<_> = operations.iter().map(|operation| operation.says.id).collect();
+        assert_eq!(ids.len(), operations.len(), "each has an id of its own");
+    }
+}

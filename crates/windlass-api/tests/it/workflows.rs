@@ -1,0 +1,136 @@
+//! Stored workflows.
+
+use serde_json::json;
+use windlass_rest::workflows::{DependenciesQuery, Direction, ListWorkflows};
+
+use crate::world::{World, answered};
+
+const ONE: &str = "name: flow\ndescription: it flows\nlabels: {team: data}\ntasks: {a: {type: noop}}\n";
+const TWO: &str = "name: flow\ntasks: {a: {type: noop}, b: {depends_on: [a], type: noop}, c: {depends_on: [b], type: noop}}\n";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_definition_becomes_a_version_only_if_it_changed() {
+    let world = World::without_workers().await;
+    let applied = world.client.apply("flow", ONE).await.unwrap();
+    assert_eq!((applied.workflow.version, applied.changed), (1, true));
+    assert_eq!(applied.workflow.description.as_deref(), Some("it flows"));
+    let applied = world.client.apply("flow", &format!("# a comment\n{ONE}")).await.unwrap();
+    assert_eq!((applied.workflow.version, applied.changed), (1, false));
+    let put = world.http.put(world.url("/api/v1/workflows/flow")).header("content-type", "application/yaml");
+    let (status, _) = answered(put.body(TWO)).await;
+    assert_eq!(status, 201);
+    let shown = world.client.workflow("flow", None).await.unwrap();
+    assert_eq!((shown.summary.version, shown.summary.task_count), (2, 3));
+    assert_eq!(shown.definition["name"], "flow");
+    assert!(shown.text.unwrap().contains("depends_on"));
+    let old = world.client.workflow("flow", Some(1)).await.unwrap();
+    assert_eq!((old.summary.version, old.summary.task_count), (1, 1));
+    let versions = world.client.versions("flow", &ListWorkflows::default()).await.unwrap().items;
+    let versions: Vec<_> = versions.iter().map(|version| (version.version, version.current)).collect();
+    assert_eq!(versions, [(2, true), (1, false)]);
+    let (status, problem) = world.get("/api/v1/workflows/flow/versions/9").await;
+    assert_eq!((status, &problem["code"]), (404, &json!("workflow_not_found")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_older_definition_that_is_stored_again_is_what_runs() {
+    let world = World::without_workers().await;
+    world.client.apply("flow", ONE).await.unwrap();
+    world.client.apply("flow", TWO).await.unwrap();
+    assert_eq!(world.run_of("flow").await.version, Some(2));
+    let applied = world.client.apply("flow", ONE).await.unwrap();
+    assert_eq!((applied.workflow.version, applied.changed), (1, true));
+    assert_eq!(world.run_of("flow").await.version, Some(1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn definitions_come_as_yaml_or_json() {
+    let world = World::without_workers().await;
+    let put = |kind: &'static str, body: String| {
+        answered(world.http.put(world.url("/api/v1/workflows/flow")).header("content-type", kind).body(body))
+    };
+    let object = json!({"name": "flow", "tasks": {"a": {"type": "noop"}}});
+    let (status, _) = put("application/json; charset=utf-8", object.to_string()).await;
+    assert_eq!(status, 201);
+    let (status, _) = put("text/yaml", ONE.into()).await;
+    assert_eq!(status, 201);
+    let (status, problem) = put("application/json", ONE.into()).await;
+    assert_eq!((status, &problem["code"]), (400, &json!("bad_request")));
+    let (status, problem) = put("text/plain", ONE.into()).await;
+    assert_eq!((status, &problem["code"]), (415, &json!("unsupported_media_type")));
+    let (status, problem) = put("application/yaml", "name: other\ntasks: {a: {type: noop}}".into()).await;
+    assert_eq!((status, &problem["code"]), (422, &json!("name_mismatch")));
+    let (status, problem) = put("application/yaml", "name: flow\ntasks: {a: {run: 1, rum: 2}}".into()).await;
+    assert_eq!((status, &problem["code"]), (422, &json!("invalid_workflow")));
+    assert!(problem["diagnostics"][0]["line"].is_u64());
+    let (status, problem) =
+        put("application/yaml", "name: flow\ntasks: {a: {type: workflow, with: {workflow: flow}}}".into())
+            .await;
+    assert_eq!((status, &problem["code"]), (422, &json!("workflow_circle")), "{problem}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_is_checked_without_being_stored() {
+    let world = World::without_workers().await;
+    let right = world.client.validate(ONE).await.unwrap();
+    assert_eq!((right.valid, right.name.as_deref()), (true, Some("flow")));
+    let wrong = world.client.validate("name: flow\ntasks: {a: {depends_on: [b]}}").await.unwrap();
+    assert!(!wrong.valid && !wrong.diagnostics.is_empty());
+    assert_eq!(world.client.workflows(&ListWorkflows::default()).await.unwrap().items.len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_disabled_workflow_gets_no_runs() {
+    let world = World::without_workers().await;
+    world.client.apply("flow", ONE).await.unwrap();
+    assert!(!world.client.enable_workflow("flow", false).await.unwrap().enabled);
+    let (status, problem) = world.post("/api/v1/runs", &json!({"workflow": "flow"})).await;
+    assert_eq!((status, &problem["code"]), (409, &json!("workflow_disabled")));
+    assert!(world.client.enable_workflow("flow", true).await.unwrap().enabled);
+    world.run_of("flow").await;
+    let (status, problem) = answered(world.http.delete(world.url("/api/v1/workflows/flow"))).await;
+    assert_eq!((status, &problem["code"]), (501, &json!("not_yet_supported")));
+    let (status, problem) = answered(world.http.delete(world.url("/api/v1/workflows/none"))).await;
+    assert_eq!((status, &problem["code"]), (404, &json!("workflow_not_found")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn workflows_are_listed_by_pages() {
+    let world = World::without_workers().await;
+    for name in ["c", "a", "b"] {
+        world.client.apply(name, &format!("name: {name}\ntasks: {{x: {{type: noop}}}}")).await.unwrap();
+    }
+    let page = world.client.workflows(&ListWorkflows { limit: Some(2), cursor: None }).await.unwrap();
+    let names: Vec<_> = page.items.iter().map(|workflow| workflow.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    let page =
+        world.client.workflows(&ListWorkflows { limit: Some(2), cursor: page.next_cursor }).await.unwrap();
+    assert_eq!((page.items.len(), page.items[0].name.as_str(), page.next_cursor), (1, "c", None));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dependencies_are_followed_both_ways() {
+    let world = World::without_workers().await;
+    world.client.apply("flow", TWO).await.unwrap();
+    world
+        .client
+        .apply("outer", "name: outer\ntasks: {x: {type: workflow, with: {workflow: flow}}}")
+        .await
+        .unwrap();
+    world
+        .client
+        .apply("late", "name: late\ntriggers: [{after: outer, on: success}]\ntasks: {x: {type: noop}}")
+        .await
+        .unwrap();
+    let found = world.client.dependencies("late", &DependenciesQuery::default()).await.unwrap();
+    let up: Vec<_> =
+        found.up.iter().map(|on| (on.workflow.as_str(), on.distance, on.kind.as_str())).collect();
+    assert_eq!(up, [("outer", 1, "trigger"), ("flow", 2, "sub_workflow")]);
+    assert!(found.down.is_empty());
+    let found = world.client.dependencies("flow", &DependenciesQuery::default()).await.unwrap();
+    assert_eq!(found.down.iter().map(|on| on.workflow.as_str()).collect::<Vec<_>>(), ["outer", "late"]);
+    let query = DependenciesQuery { task: Some("b".into()), direction: Some(Direction::Down) };
+    let found = world.client.dependencies("flow", &query).await.unwrap();
+    assert!(found.up.is_empty());
+    assert_eq!(found.down.iter().map(|on| on.task.as_deref().unwrap()).collect::<Vec<_>>(), ["c"]);
+}
