@@ -42,7 +42,7 @@ pub const MOMENTS: [Moment; 7] = [
 ];
 
 /// Two ambushes are at least so far apart, in milliseconds: the cluster has to come to rest to be surprised.
-const REST: u64 = 1_500;
+const REST: u64 = 5_000;
 /// How long somebody is out of touch: about as long as it takes to be given up.
 const LONG: (u64, u64) = (2_500, 9_000);
 /// How late something comes at most: when whoever was given up is back.

@@ -113,7 +113,7 @@ impl World {
             }
             Fault::Stall => {
                 let number = self.random.below(self.masters.len());
-                let long = self.random.between(1_000, 15_000);
+                let long = self.random.stretched(500, 15_000);
                 self.stall(number, long);
             }
             Fault::Outage => {

@@ -199,7 +199,7 @@ impl Options {
         let slots = (0..workers).map(|_| random.between(1, 3) as u32).collect();
         let (streams, shards) = (random.between(1, 3) as usize, random.between(1, 6) as u16);
         let (lanes, pipeline) = (random.between(1, 4) as u16, random.between(1, 4) as usize);
-        let (faults_for, submissions) = (random.between(12_000, 40_000), random.stretched(8, 120) as usize);
+        let (faults_for, submissions) = (random.between(15_000, 90_000), random.stretched(8, 200) as usize);
         let variety = if random.chance(400) { 0 } else { random.between(1, 5) as usize };
         let bursts = if random.chance(500) { 0 } else { random.between(1, 8) as usize };
         let ids_from = random.chance(250).then_some(wall + 3_600_000);
@@ -213,7 +213,7 @@ impl Options {
         let masters_blamed = [200, 600, 900][random.below(3)];
         let back_soon = [200, 500, 900][random.below(3)];
         let (away, operate_every) = (random.stretched(2, 500), random.stretched(200, 4_000));
-        let ambush = (MOMENTS[random.below(MOMENTS.len())], random.stretched(20, 600));
+        let ambush = (MOMENTS[random.below(MOMENTS.len())], random.between(100, 1_000));
         let ambush = (without < 1_000 && random.chance(800)).then_some(ambush);
         let step_every =
             if without == 1_000 || random.chance(500) { 0 } else { random.stretched(2_000, 20_000) };
@@ -281,46 +281,46 @@ impl Options {
                 (self.back_soon, self.away) = (950, random.stretched(2, 100));
                 self.kept = random.between(500, 1_000);
                 self.crash_between = random.stretched(1, 20);
-                (self.slow, self.double) = (random.between(50, 500), random.between(50, 500));
+                (self.slow, self.double) = (random.between(20, 200), random.between(50, 400));
                 self.longest_delay = random.stretched(500, 8_000);
-                (self.drop, self.commit_slow) = (random.between(0, 60), random.stretched(20, 400));
+                (self.drop, self.commit_slow) = (random.between(0, 60), random.stretched(5, 100));
             }
             Focus::Commits => {
                 self.shards = random.between(2, 6) as u16;
                 (self.lanes, self.pipeline) = (random.between(1, 2) as u16, random.between(2, 4) as usize);
                 self.kind = if random.chance(400) { Kind::Contended } else { self.kind };
                 self.store_delay = random.stretched(10, 200);
-                self.commit_slow = random.stretched(20, 400);
-                self.commit_fails = random.stretched(10, 200);
-                self.commit_unknown = random.stretched(10, 200);
+                self.commit_slow = random.stretched(10, 200);
+                self.commit_fails = random.stretched(5, 80);
+                self.commit_unknown = random.stretched(5, 80);
             }
             Focus::Leases => {
                 (self.masters, self.masters_blamed) = (random.between(2, 3) as usize, 900);
-                self.renew_slow = random.stretched(100, 700);
-                self.freeze_every = random.stretched(2_000, 8_000);
-                self.stall_every = random.stretched(3_000, 12_000);
-                self.commit_unknown = random.stretched(10, 200);
-                self.commit_fails = random.stretched(10, 200);
+                self.renew_slow = random.stretched(50, 400);
+                self.freeze_every = random.stretched(4_000, 12_000);
+                self.stall_every = random.stretched(5_000, 20_000);
+                self.commit_unknown = random.stretched(5, 80);
+                self.commit_fails = random.stretched(5, 80);
             }
             Focus::TakeOvers => {
                 (self.masters, self.masters_blamed) = (random.between(2, 3) as usize, 900);
-                self.crash_every = random.stretched(1_500, 6_000);
-                self.stop_every = random.stretched(2_000, 8_000);
-                self.crash_answered = random.stretched(20, 300);
-                self.commit_unknown = random.stretched(10, 200);
+                self.crash_every = random.stretched(3_000, 12_000);
+                self.stop_every = random.stretched(4_000, 15_000);
+                self.crash_answered = random.stretched(5, 60);
+                self.commit_unknown = random.stretched(5, 80);
                 self.operate_every = random.stretched(100, 800);
                 self.stops = if random.chance(500) { 0 } else { random.between(100, 600) };
             }
             Focus::Silence => {
-                self.isolate_every = random.stretched(2_000, 8_000);
-                self.slow = random.stretched(50, 400);
+                self.isolate_every = random.stretched(5_000, 15_000);
+                self.slow = random.stretched(10, 100);
                 self.longest_delay = random.between(10_000, 20_000);
                 self.held = random.between(500, 1_000);
                 self.kind = if random.chance(500) { Kind::Alone } else { self.kind };
                 let moment = [Moment::Assign, Moment::Spawn, Moment::Commit][random.below(3)];
                 self.ambush = Some((moment, random.between(200, 900)));
-                self.commit_slow = random.stretched(50, 500);
-                self.store_slow = random.stretched(10, 200);
+                self.commit_slow = random.stretched(10, 100);
+                self.store_slow = random.stretched(2, 30);
             }
         }
     }

@@ -150,8 +150,9 @@ impl World {
         if self.people.wishes[number].done && (self.scripted || !self.random.chance(200)) {
             return;
         }
+        let campaign = |wish: &Wish| matches!(wish.what, What::Backfill { .. }) && !wish.done;
         if let What::Disable(_) = self.people.wishes[number].what
-            && self.judge.backfills()
+            && (self.judge.backfills() || self.people.wishes.iter().any(campaign))
         {
             // A workflow that is disabled gets no new runs, also not those of a backfill.
             self.after(1_000, Event::Submit(number));
@@ -259,6 +260,12 @@ impl World {
         let Some(purpose) = self.people.calls.remove(&call) else { return };
         match (purpose, reply) {
             (Purpose::Wish(number), Reply::Answered(answer)) => self.wish_answered(number, answer),
+            // The campaign that the key belongs to is over: it was made by a call whose answer was lost.
+            (Purpose::Wish(number), Reply::Rejected(_))
+                if matches!(self.people.wishes[number].what, What::Backfill { .. }) =>
+            {
+                self.people.wishes[number].done = true;
+            }
             (
                 Purpose::Wish(number),
                 Reply::Unavailable | Reply::Unknown | Reply::NotHere | Reply::Rejected(_),

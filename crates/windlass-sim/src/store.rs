@@ -290,7 +290,7 @@ impl World {
         let delay = match luck {
             Luck::Fine if commits => self.store_delay() + self.slow_commit(),
             Luck::Fine => self.store_delay(),
-            Luck::Fails | Luck::Unknown => self.store_delay() + self.random.between(0, 1_500),
+            Luck::Fails | Luck::Unknown => self.store_delay() + self.random.stretched(1, 1_500),
         };
         let stuck = self.masters[number].deaf_until.saturating_sub(self.time);
         self.after(delay + stuck, Event::Master(number, life, Box::new(Input::Stored(answer))));
