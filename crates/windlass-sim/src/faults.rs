@@ -1,5 +1,7 @@
 //! What goes wrong, and when it stops.
 
+use std::collections::btree_map::Entry;
+
 use windlass_core::master::input::Input;
 
 use crate::world::{Event, Fault, Node, World};
@@ -43,7 +45,7 @@ impl World {
     }
 
     fn somebody(&mut self) -> Node {
-        if self.random.chance(600) {
+        if self.random.chance(self.options.masters_blamed) {
             Node::Master(self.random.below(self.masters.len()))
         } else {
             Node::Worker(self.random.below(self.workers.len()))
@@ -57,21 +59,14 @@ impl World {
         }
         self.plan(fault);
         match fault {
-            Fault::Crash => match self.somebody() {
-                Node::Master(number) => self.crash_master(number),
-                Node::Worker(number) => self.crash_worker(number),
-            },
+            Fault::Crash => {
+                let node = self.somebody();
+                self.crash(node);
+            }
             Fault::Freeze => {
                 let node = self.somebody();
-                let inbox = match node {
-                    Node::Master(number) => &mut self.masters[number].inbox,
-                    Node::Worker(number) => &mut self.workers[number].inbox,
-                };
-                if inbox.is_none() {
-                    *inbox = Some(Vec::new());
-                    let long = self.random.between(100, 15_000);
-                    self.after(long, Event::Thaw(node));
-                }
+                let long = self.random.stretched(100, 15_000);
+                self.freeze(node, long);
             }
             Fault::Cut => {
                 let (here, there) = (self.somebody(), self.somebody());
@@ -81,9 +76,7 @@ impl World {
                 let long = self.random.between(200, 12_000);
                 let both = self.random.chance(600);
                 for (from, to) in [(here, there), (there, here)].into_iter().take(if both { 2 } else { 1 }) {
-                    if self.cuts.insert((from, to)) {
-                        self.after(long, Event::Heal(from, to));
-                    }
+                    self.cut(from, to, long);
                 }
                 if let (Node::Worker(worker), Node::Master(master))
                 | (Node::Master(master), Node::Worker(worker)) = (here, there)
@@ -111,15 +104,7 @@ impl World {
                 let worker = self.random.below(self.workers.len());
                 let longest = if self.random.chance(500) { 8_000 } else { 20_000 };
                 let long = self.random.between(3_000, longest);
-                for master in 0..self.masters.len() {
-                    let (here, there) = (Node::Worker(worker), Node::Master(master));
-                    for (from, to) in [(here, there), (there, here)] {
-                        if self.cuts.insert((from, to)) {
-                            self.after(long, Event::Heal(from, to));
-                        }
-                    }
-                    self.after(1_500, Event::CloseStream(worker, master));
-                }
+                self.isolate(worker, long);
             }
             Fault::Stop => {
                 let number = self.random.below(self.masters.len());
@@ -128,12 +113,77 @@ impl World {
             }
             Fault::Stall => {
                 let number = self.random.below(self.masters.len());
-                self.masters[number].stalled_until = self.time + self.random.between(1_000, 15_000);
+                let long = self.random.stretched(500, 15_000);
+                self.stall(number, long);
             }
             Fault::Outage => {
                 let long = self.random.between(500, 8_000);
                 self.store.away_until = self.time + long;
             }
+        }
+    }
+
+    /// Somebody stands still for so long.
+    pub fn freeze(&mut self, node: Node, long: u64) {
+        let inbox = match node {
+            Node::Master(number) => &mut self.masters[number].inbox,
+            Node::Worker(number) => &mut self.workers[number].inbox,
+        };
+        if !self.quiet && inbox.is_none() {
+            *inbox = Some(Vec::new());
+            self.after(long, Event::Thaw(node));
+        }
+    }
+
+    /// Nobody can reach a worker for so long.
+    pub fn isolate(&mut self, worker: usize, long: u64) {
+        if self.quiet {
+            return;
+        }
+        for master in 0..self.masters.len() {
+            let (here, there) = (Node::Worker(worker), Node::Master(master));
+            for (from, to) in [(here, there), (there, here)] {
+                self.cut(from, to, long);
+            }
+            self.after(1_500, Event::CloseStream(worker, master));
+        }
+    }
+
+    /// A master's calls to the store get stuck for so long, or the answers, or both.
+    pub fn stall(&mut self, number: usize, long: u64) {
+        let until = self.time + long;
+        let which = self.random.below(3);
+        if which != 0 {
+            self.masters[number].stalled_until = until;
+        }
+        if which != 1 {
+            self.masters[number].deaf_until = until;
+        }
+    }
+
+    /// Nothing of one reaches the other for so long.
+    fn cut(&mut self, from: Node, to: Node, long: u64) {
+        let heals = self.time + long;
+        if let Entry::Vacant(cut) = self.cuts.entry((from, to)) {
+            cut.insert(Some(heals));
+            self.after(long, Event::Heal(from, to));
+        }
+    }
+
+    /// Somebody is gone at once.
+    pub fn crash(&mut self, node: Node) {
+        match node {
+            _ if self.quiet => {}
+            Node::Master(number) => self.crash_master(number),
+            Node::Worker(number) => self.crash_worker(number),
+        }
+    }
+
+    /// Who starts after so long may crash again soon: what broke it is mostly still there.
+    pub fn perhaps_again(&mut self, node: Node, start: u64) {
+        if self.random.chance(self.options.crash_again) {
+            let delay = start + self.random.stretched(50, 4_000);
+            self.after(delay, Event::Crash(node));
         }
     }
 
@@ -168,7 +218,7 @@ impl World {
         self.store.away_until = 0;
         for number in 0..self.masters.len() {
             self.masters[number].wall_off = 0;
-            self.masters[number].stalled_until = 0;
+            (self.masters[number].stalled_until, self.masters[number].deaf_until) = (0, 0);
             self.thaw(Node::Master(number));
             self.start_master(number);
         }

@@ -9,6 +9,8 @@ use windlass_store::pins::pin;
 use windlass_store::resolve::Definitions;
 use windlass_workflow::Definition;
 
+use crate::options::Kind;
+
 /// Every workflow: whether it is stored before it is run, and its text.
 const TEXTS: &[(bool, &str)] = &[
     (false, "name: single\ntasks: {a: {run: work}}"),
@@ -31,6 +33,11 @@ const TEXTS: &[(bool, &str)] = &[
         "name: lonely\ntasks: {a: {run: work, orphan_timeout: 20s, retries: {max: 3, delay: 1s}, foreach: '${{ range(3) \
          }}'}}",
     ),
+    (
+        false,
+        "name: guarded\ntasks: {a: {run: work, orphan_timeout: 15s, on_worker_lost: fail, retries: {max: 3, delay: 1s}}}",
+    ),
+    (false, "name: awaited\ntasks: {a: {run: work, orphan_timeout: 15s, on_worker_lost: wait}}"),
     (false, "name: once\ntasks: {a: {run: work, on_worker_lost: fail}}"),
     (true, "name: part\ntasks: {x: {run: work}, y: {run: work, depends_on: [x]}}"),
     (
@@ -90,6 +97,21 @@ pub struct Flow {
     pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
     /// The same, as it is stored with runs.
     pub origin: Arc<Origin>,
+}
+
+impl Flow {
+    /// Whether it is of this kind.
+    pub fn is(&self, kind: Kind) -> bool {
+        let mut tasks = self.definition.tasks.iter();
+        match kind {
+            Kind::Any => true,
+            Kind::Contended => {
+                self.definition.max_active_runs.is_some()
+                    || tasks.any(|task| task.pool.is_some() || task.gang.is_some())
+            }
+            Kind::Alone => tasks.any(|task| task.orphan_timeout.is_some()),
+        }
+    }
 }
 
 /// Every workflow.

@@ -193,6 +193,14 @@ impl Judge {
         self.runs.values().map(|row| &**row)
     }
 
+    /// How many jobs a run has, as far as they are known.
+    pub fn jobs_of(&self, run: RunId) -> usize {
+        let Some(row) = self.runs.get(&run) else { return 0 };
+        let expanded = row.expansions.last().map(|last| (last.base.0 + last.count) as usize);
+        let tasks = self.flows.named(&row.workflow).map_or(0, |flow| flow.definition.tasks.len());
+        expanded.unwrap_or(tasks)
+    }
+
     /// The attempts as they are stored, job by job.
     pub fn attempts(&self) -> impl Iterator<Item = &AttemptRow> {
         self.attempts.values()
@@ -855,6 +863,11 @@ impl Judge {
         }
         let open = self.backfills.values().find(|row| !row.state.is_over());
         open.map(|row| format!("{:?} is {:?}", row.id, row.state))
+    }
+
+    /// A master goes on believing that it owns what it does not.
+    pub fn believes(&mut self, master: &Name, shard: ShardId) {
+        self.violated(22, format!("{master} keeps shard {shard}, which is not its own"));
     }
 
     /// Not everything came to its end.

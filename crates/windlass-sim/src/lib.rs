@@ -15,6 +15,7 @@ pub mod reach;
 pub mod run;
 pub mod script;
 
+mod ambush;
 mod faults;
 mod master;
 mod network;

@@ -6,8 +6,9 @@ use windlass_core::shard::input::ToWorker;
 use windlass_core::wire::{Body, Frame, FromWorker, Order};
 use windlass_model::{OwnerId, ShardCount, WorkerId};
 
+use crate::ambush::Moment;
 use crate::options::{ADOPTION, LEASE, WORKER_TIMEOUT};
-use crate::world::{Event, World};
+use crate::world::{Event, Node, World};
 
 impl World {
     /// A master starts, if it does not run.
@@ -126,14 +127,14 @@ impl World {
                         .or_default()
                         .insert(flight.number);
                 }
-                let mut delay = self.store_delay();
-                if let StoreCall::Renew(_) = call
-                    && !self.quiet
-                    && self.random.chance(self.options.renew_slow)
-                {
-                    delay += self.random.between(1_000, 6_000);
-                }
-                delay += self.masters[number].stalled_until.saturating_sub(self.time);
+                let late = match &call {
+                    StoreCall::Commit(flight, batches) => self.ambush_commit(number, life, *flight, batches),
+                    StoreCall::Claim(..) => self.ambush(Moment::Claim, Some(number), None),
+                    StoreCall::Release(..) => self.ambush(Moment::Release, Some(number), None),
+                    StoreCall::Renew(_) => self.ambush(Moment::Renew, Some(number), None),
+                    _ => 0,
+                };
+                let delay = self.store_delay() + self.held_up(number, &call) + late;
                 self.after(delay, Event::Store(number, life, Box::new(call)));
             }
             Effect::ToWorker(worker, frame) => {
@@ -157,7 +158,14 @@ impl World {
                 let delay = self.random.between(1, 200);
                 self.after(delay, Event::Master(number, life, Box::new(Input::Delivered(id))));
             }
-            Effect::Reply(call, reply) => self.answered(call, reply),
+            Effect::Reply(call, reply) => {
+                self.ambush(Moment::Answer, Some(number), None);
+                if !self.quiet && self.random.chance(self.options.crash_answered) {
+                    let delay = self.random.stretched(1, 1_000);
+                    self.after(delay, Event::Crash(Node::Master(number)));
+                }
+                self.answered(call, reply);
+            }
             Effect::NameTaken(_) | Effect::Stopped => {
                 self.end_master(number);
                 let delay = self.random.between(200, 2_000);
@@ -228,8 +236,9 @@ impl World {
         if self.scripted {
             return;
         }
-        let delay = self.random.between(50, 6_000);
+        let delay = self.random.stretched(20, 8_000);
         self.after(delay, Event::StartMaster(number));
+        self.perhaps_again(Node::Master(number), delay);
     }
 
     fn end_master(&mut self, number: usize) {

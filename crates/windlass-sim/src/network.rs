@@ -1,16 +1,24 @@
 //! Messages get lost, take long, come twice, and overtake each other.
 
 use windlass_core::master::input::{FromPeer, Input as ToMaster, StreamId};
-use windlass_core::wire::{Frame, FromWorker};
+use windlass_core::shard::input::ToWorker as ShardOrder;
+use windlass_core::wire::{Body, Frame, FromWorker, Order};
 use windlass_core::worker::input::Input as ToWorker;
 
+use crate::ambush::Moment;
 use crate::world::{Event, Node, World};
 
 impl World {
     /// How long a message takes each time it arrives: not at all, once, or twice.
     fn delays(&mut self, from: Node, to: Node) -> Vec<u64> {
-        if self.cuts.contains(&(from, to)) {
-            return Vec::new();
+        if let Some(heals) = self.cuts.get(&(from, to)).copied() {
+            // What a connection that lives on has taken in comes out of it when the cut ends.
+            return match heals {
+                Some(heals) if self.random.chance(self.options.held) => {
+                    vec![heals.saturating_sub(self.time) + self.random.between(1, 4_000)]
+                }
+                Some(_) | None => Vec::new(),
+            };
         }
         if self.scripted {
             return vec![1];
@@ -21,15 +29,18 @@ impl World {
         if self.random.chance(self.options.drop) {
             return Vec::new();
         }
-        let copies = 1 + usize::from(self.random.chance(self.options.double));
-        (0..copies).map(|_| self.delay()).collect()
+        let mut delays = vec![self.delay()];
+        if self.random.chance(self.options.double) {
+            delays.push(self.random.stretched(1, self.options.longest_delay));
+        }
+        delays
     }
 
     /// How long a message takes.
     pub fn delay(&mut self) -> u64 {
         let ordinary = self.random.between(1, self.options.delay.max(1));
         if !self.quiet && self.random.chance(self.options.slow) {
-            ordinary + self.random.between(100, 9_000)
+            ordinary + self.random.stretched(20, self.options.longest_delay.max(20))
         } else {
             ordinary
         }
@@ -40,7 +51,9 @@ impl World {
         if !self.streams.contains_key(&(worker, master)) {
             return;
         }
+        let late = if assigns(frame) { self.ambush(Moment::Assign, Some(master), Some(worker)) } else { 0 };
         for delay in self.delays(Node::Master(master), Node::Worker(worker)) {
+            let delay = delay + late;
             let life = self.workers[worker].life;
             let input = Box::new(ToWorker::Frame(frame.clone()));
             self.note_frame_path(master, worker, frame);
@@ -49,7 +62,7 @@ impl World {
     }
 
     fn note_frame_path(&mut self, master: usize, worker: usize, frame: &Frame) {
-        if let windlass_core::wire::Body::Orders { shard, .. } = &frame.body {
+        if let Body::Orders { shard, .. } = &frame.body {
             self.workers[worker].heard_through.insert(*shard, master);
         }
     }
@@ -81,10 +94,13 @@ impl World {
     }
 
     /// A worker opens the streams that it lacks.
-    pub fn connect(&mut self, worker: usize) {
+    pub fn connect(&mut self, worker: usize, life: u64) {
+        if self.workers[worker].life != life {
+            return;
+        }
         let again = self.random.between(200, 800);
-        self.after(again, Event::Connect(worker));
-        if self.workers[worker].machine.is_none() || self.workers[worker].inbox.is_some() {
+        self.after(again, Event::Connect(worker, life));
+        if self.workers[worker].inbox.is_some() {
             return;
         }
         let open = self.streams.keys().filter(|(of, _)| *of == worker).count();
@@ -97,8 +113,8 @@ impl World {
                 self.masters[*master].machine.is_some()
                     && self.masters[*master].inbox.is_none()
                     && !self.streams.contains_key(&(worker, *master))
-                    && !self.cuts.contains(&(here, there))
-                    && !self.cuts.contains(&(there, here))
+                    && !self.cuts.contains_key(&(here, there))
+                    && !self.cuts.contains_key(&(there, here))
             })
             .collect();
         if let Some(master) = self.random.pick(&reachable) {
@@ -129,8 +145,18 @@ impl World {
     /// Closes a stream through which nothing has come for a while.
     pub fn close_if_cut(&mut self, worker: usize, master: usize) {
         let (here, there) = (Node::Worker(worker), Node::Master(master));
-        if self.cuts.contains(&(here, there)) || self.cuts.contains(&(there, here)) {
+        if self.cuts.contains_key(&(here, there)) || self.cuts.contains_key(&(there, here)) {
             self.close_stream(worker, master);
         }
+    }
+}
+
+/// Whether a frame gives its worker work.
+fn assigns(frame: &Frame) -> bool {
+    match &frame.body {
+        Body::Orders { orders, .. } => {
+            orders.iter().any(|order| matches!(order, Order::Shard(ShardOrder::Assign(_))))
+        }
+        Body::Heard { .. } | Body::Demand { .. } | Body::Declined(_) => false,
     }
 }

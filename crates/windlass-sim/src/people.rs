@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use windlass_core::master::Master;
 use windlass_core::master::input::{Input, Reply};
 use windlass_core::rows::{Key, Selection};
 use windlass_core::run;
@@ -16,6 +17,7 @@ use windlass_model::{Duration, JobId, JobNumber, Name, OwnerId, RunId, ShardCoun
 use windlass_store::shards::LoadedRun;
 
 use crate::judge::MARK;
+use crate::options::LEASE;
 use crate::store::home;
 use crate::world::{Event, World};
 
@@ -26,6 +28,12 @@ pub const POOL: u32 = 2;
 /// How long everything may take to come to its end once faults are over, in milliseconds.
 const QUIET: u64 = 400_000;
 
+/// How long a call to the store that got stuck while there were faults may take at most: a stall, what it takes beyond
+/// that, an ambush.
+const STUCK: u64 = 40_000;
+/// How long a master may believe that it owns what it does not, once faults are over: two leases and a look.
+const BELIEF: u64 = 3 * LEASE.as_millis();
+
 /// What people want and know.
 #[derive(Debug, Default)]
 pub struct People {
@@ -33,6 +41,8 @@ pub struct People {
     calls: BTreeMap<CallId, Purpose>,
     called: u64,
     quiet_since: u64,
+    /// Shards that a master believes to own and does not, and since when that was seen.
+    wrong: BTreeMap<(usize, ShardId), u64>,
 }
 
 /// Something that somebody wants until it is done.
@@ -86,15 +96,27 @@ impl World {
                 self.wish(when, What::Put { flow });
             }
         }
+        let all: Vec<_> =
+            (0..self.flows.all.len()).filter(|flow| self.flows.all[*flow].is(self.options.kind)).collect();
+        let wanted: Vec<_> = match self.options.variety {
+            0 => all,
+            // Few workflows meet each other and their limits more often than many.
+            few => (0..few).filter_map(|_| self.random.pick(&all)).collect(),
+        };
+        let bursts: Vec<_> =
+            (0..self.options.bursts).map(|_| self.random.between(500, self.options.faults_for)).collect();
         for number in 0..self.options.submissions {
-            let mut flow = self.random.below(self.flows.all.len());
+            let mut flow = self.random.pick(&wanted).unwrap_or(0);
             // A gang that no cluster of this size can hold would wait for ever, and rightly.
             let gang =
                 self.flows.all[flow].definition.tasks.iter().filter(|task| task.gang.is_some()).count();
             if gang > self.options.slots.iter().sum::<u32>() as usize {
                 flow = 0;
             }
-            let when = self.random.between(500, self.options.faults_for);
+            let when = match self.random.pick(&bursts) {
+                Some(burst) => burst + self.random.between(0, 100),
+                None => self.random.between(500, self.options.faults_for),
+            };
             let key = format!("key-{number}").into();
             // Few times, so that runs of different workflows are about the same.
             let logical = Wall(self.options.wall + (when as i64 / 10_000) * 10_000);
@@ -128,8 +150,9 @@ impl World {
         if self.people.wishes[number].done && (self.scripted || !self.random.chance(200)) {
             return;
         }
+        let campaign = |wish: &Wish| matches!(wish.what, What::Backfill { .. }) && !wish.done;
         if let What::Disable(_) = self.people.wishes[number].what
-            && self.judge.backfills()
+            && (self.judge.backfills() || self.people.wishes.iter().any(campaign))
         {
             // A workflow that is disabled gets no new runs, also not those of a backfill.
             self.after(1_000, Event::Submit(number));
@@ -237,6 +260,12 @@ impl World {
         let Some(purpose) = self.people.calls.remove(&call) else { return };
         match (purpose, reply) {
             (Purpose::Wish(number), Reply::Answered(answer)) => self.wish_answered(number, answer),
+            // The campaign that the key belongs to is over: it was made by a call whose answer was lost.
+            (Purpose::Wish(number), Reply::Rejected(_))
+                if matches!(self.people.wishes[number].what, What::Backfill { .. }) =>
+            {
+                self.people.wishes[number].done = true;
+            }
             (
                 Purpose::Wish(number),
                 Reply::Unavailable | Reply::Unknown | Reply::NotHere | Reply::Rejected(_),
@@ -291,13 +320,21 @@ impl World {
         }
     }
 
-    /// Somebody does something with a run, or asks about it.
+    /// Somebody does something, and somebody else will later.
     pub fn operate(&mut self) {
         if self.quiet {
             return;
         }
         let delay = self.random.between(1, self.options.operate_every * 2);
         self.after(delay, Event::Operate);
+        self.interfere();
+    }
+
+    /// Somebody does something with a run, or asks about it.
+    pub fn interfere(&mut self) {
+        if self.quiet {
+            return;
+        }
         if self.random.chance(60) {
             let on = !self.store.dispatching();
             self.store.switch(on);
@@ -305,7 +342,7 @@ impl World {
         }
         let runs: Vec<_> = self.judge.runs().map(|row| (row.id, row.state)).collect();
         let Some((run, state)) = self.random.pick(&runs) else { return };
-        let job = JobNumber(self.random.below(8) as u32);
+        let job = JobNumber(self.random.below(self.judge.jobs_of(run) + 1) as u32);
         if self.random.chance(150) {
             let call = Call::Why(JobId { run, number: job });
             self.call(run.shard(), call, Purpose::Question);
@@ -330,6 +367,7 @@ impl World {
         ];
         let command = match state {
             run::State::Ended(_) => self.random.pick(&over),
+            _ if self.random.chance(self.options.stops) => Some(Command::Stop),
             _ => self.random.pick(&open),
         };
         if let Some(command) = command {
@@ -416,6 +454,7 @@ impl World {
             .filter(|row| !matches!(row.state, run::State::Ended(_)))
             .map(|row| (row.id, row.state, row.workflow.as_str() == "asked"))
             .collect();
+        self.check_beliefs();
         let wishes = self.people.wishes.iter().all(|wish| wish.done);
         if open.is_empty() && wishes && self.at_rest() {
             self.judge_end();
@@ -435,6 +474,26 @@ impl World {
             }
         }
         self.after(1_000, Event::Tick);
+    }
+
+    /// A master that can ask the store knows soon what it does not own any more, also if nothing happens there.
+    fn check_beliefs(&mut self) {
+        if self.time < self.people.quiet_since + STUCK {
+            return;
+        }
+        let mut wrong = BTreeMap::new();
+        for (number, node) in self.masters.iter().enumerate() {
+            for (shard, epoch) in node.machine.iter().flat_map(Master::live) {
+                if self.store.epoch(shard) != epoch {
+                    let since = self.people.wrong.get(&(number, shard)).copied().unwrap_or(self.time);
+                    wrong.insert((number, shard), since);
+                }
+            }
+        }
+        if let Some(((number, shard), _)) = wrong.iter().find(|(_, since)| self.time - **since > BELIEF) {
+            self.judge.believes(&self.masters[*number].name, *shard);
+        }
+        self.people.wrong = wrong;
     }
 
     /// Whether everybody has what they want.

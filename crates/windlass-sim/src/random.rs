@@ -23,6 +23,14 @@ impl Random {
         low + self.number() % (high - low + 1)
     }
 
+    /// From `low`, which is at least 1, to `high`: as often between 1 and 2 as between 1,000 and 2,000. Real delays
+    /// are like that, mostly short and sometimes very long.
+    pub fn stretched(&mut self, low: u64, high: u64) -> u64 {
+        let doublings = self.between(u64::from(low.ilog2()), u64::from(high.ilog2()));
+        let (from, to) = ((1 << doublings).max(low), ((2 << doublings) - 1).min(high));
+        self.between(from, to)
+    }
+
     /// Below `count`.
     pub fn below(&mut self, count: usize) -> usize {
         (self.number() % count as u64) as usize

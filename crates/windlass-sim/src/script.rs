@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use windlass_core::attempt;
+use windlass_core::durable::Sighting;
 use windlass_core::master::input::StoreCall;
 use windlass_core::requirement::Capability;
 use windlass_core::rows::{AttemptRow, Change, FiringRow, RunRow};
@@ -15,7 +16,7 @@ use windlass_core::shard::input::{Command, ToWorker};
 use windlass_core::time::Wall;
 use windlass_core::wire::{Body, Order};
 use windlass_core::worker::input::Input as ToWorkerInput;
-use windlass_model::{AttemptId, JobNumber, Name, RunId, ShardId};
+use windlass_model::{AttemptId, JobNumber, Name, OwnerId, RunId, ShardId};
 
 use crate::flows::Flows;
 use crate::options::Options;
@@ -113,6 +114,26 @@ impl Script {
         self.world.time - began
     }
 
+    /// Somebody that is no master claims a shard as if its owner had stood still.
+    pub fn steal(&mut self, shard: ShardId) -> Sighting {
+        const THIEF: OwnerId = OwnerId(1);
+        let model = &mut self.world.store.model;
+        let name = Name::new("thief").expect("a name");
+        let counter = model.register(THIEF, &name, None).expect("a lease");
+        let owner =
+            model.standings().iter().find(|standing| standing.shard == shard).and_then(|one| one.owner);
+        let seen = model.leases().into_iter().find(|lease| Some(lease.owner) == owner);
+        let seen = seen.map(|lease| Sighting { owner: lease.owner, counter: lease.counter });
+        let claimed = model.claim(shard, THIEF, seen).expect("a shard");
+        self.world.judge.claimed(shard, claimed.epoch);
+        Sighting { owner: THIEF, counter }
+    }
+
+    /// A thief is gone.
+    pub fn leave(&mut self, thief: Sighting) {
+        self.world.store.model.leave(thief).expect("an end");
+    }
+
     // --- moments ------------------------------------------------------------------------------------
 
     /// Goes on until a commit with such a change is about to reach the store; whose it is.
@@ -192,7 +213,7 @@ impl Script {
 
     /// Nothing comes through between two any more. Streams notice that after a while.
     pub fn cut(&mut self, here: Node, there: Node) {
-        self.world.cuts.extend([(here, there), (there, here)]);
+        self.world.cuts.extend([((here, there), None), ((there, here), None)]);
         if let (Node::Worker(worker), Node::Master(master)) | (Node::Master(master), Node::Worker(worker)) =
             (here, there)
         {

@@ -23,6 +23,7 @@ use windlass_workflow::Definition;
 use windlass_workflow::version::ContentHash;
 
 use crate::flows::Flows;
+use crate::options::Options;
 use crate::world::{Event, World};
 
 /// The store.
@@ -40,6 +41,8 @@ pub struct Store {
     late: BTreeMap<Ticket, Vec<Batch>>,
     /// Commits that a lane of a process life of a master waits for.
     pub under_way: BTreeMap<(usize, u64, u16), BTreeSet<u64>>,
+    /// Commits of a lane of a process life of a master that will fail; whether nobody will know that.
+    pub doomed: BTreeMap<(usize, u64, u16, u64), bool>,
     /// The owner id of each process life of a master.
     owners: BTreeMap<(usize, u64), OwnerId>,
     /// Who claimed a shard last, and whether it was loaded since.
@@ -71,6 +74,7 @@ impl Store {
             tickets: 0,
             late: BTreeMap::new(),
             under_way: BTreeMap::new(),
+            doomed: BTreeMap::new(),
             owners: BTreeMap::new(),
             claims: BTreeMap::new(),
         }
@@ -144,28 +148,73 @@ impl World {
             return 1 + self.store.slower;
         }
         if self.quiet {
-            return self.random.between(1, 3);
+            // Nothing overtakes anything, or commits of a lane would void each other for ever.
+            return 2;
         }
         let ordinary = self.random.between(1, self.options.store_delay.max(1));
-        if self.random.chance(self.options.slow) {
-            ordinary + self.random.between(100, 5_000)
+        if self.random.chance(self.options.store_slow) {
+            ordinary + self.random.stretched(50, 8_000)
         } else {
             ordinary
         }
     }
 
-    /// A call reaches the store.
-    pub fn store_gets(&mut self, number: usize, life: u64, call: StoreCall) {
-        let luck = if self.time < self.store.away_until {
+    /// How much longer than that this call of a master takes to get to the store.
+    pub fn held_up(&mut self, number: usize, call: &StoreCall) -> u64 {
+        if self.quiet {
+            return 0;
+        }
+        let slow = match call {
+            // About as long as a lease lasts.
+            StoreCall::Renew(_) if self.random.chance(self.options.renew_slow) => {
+                self.random.between(1_000, 5_000)
+            }
+            StoreCall::Commit(..) => self.slow_commit(),
+            _ => 0,
+        };
+        let stalled = self.masters[number].stalled_until.saturating_sub(self.time);
+        // What got stuck does not all get free at the same moment.
+        let stuck = stalled > 0 && self.random.chance(400);
+        slow + stalled + if stuck { self.random.stretched(200, 12_000) } else { 0 }
+    }
+
+    /// How much longer than usual a commit takes, one way.
+    fn slow_commit(&mut self) -> u64 {
+        let slow = !self.quiet && self.random.chance(self.options.commit_slow / 2);
+        if slow { self.random.stretched(50, 12_000) } else { 0 }
+    }
+
+    /// What becomes of a call.
+    fn luck(&mut self, commit: bool) -> Luck {
+        let Options { store_fails, store_unknown, commit_fails, commit_unknown, .. } = self.options;
+        let fails = store_fails.max(if commit { commit_fails } else { 0 });
+        let unknown = store_unknown.max(if commit { commit_unknown } else { 0 });
+        if self.time < self.store.away_until {
             Luck::Fails
         } else if self.quiet {
             Luck::Fine
-        } else if self.random.chance(self.options.store_fails) {
+        } else if self.random.chance(fails) {
             Luck::Fails
-        } else if self.random.chance(self.options.store_unknown) {
+        } else if self.random.chance(unknown) {
             Luck::Unknown
         } else {
             Luck::Fine
+        }
+    }
+
+    /// A call reaches the store.
+    pub fn store_gets(&mut self, number: usize, life: u64, call: StoreCall) {
+        let commits = matches!(call, StoreCall::Commit(..));
+        let doomed = match &call {
+            StoreCall::Commit(flight, _) => {
+                self.store.doomed.remove(&(number, life, flight.lane, flight.number))
+            }
+            _ => None,
+        };
+        let luck = match doomed {
+            Some(true) if !self.quiet => Luck::Unknown,
+            Some(false) if !self.quiet => Luck::Fails,
+            Some(_) | None => self.luck(commits),
         };
         let owner = match self.masters[number].life == life {
             true => self.masters[number].owner,
@@ -239,10 +288,12 @@ impl World {
         let answer = if luck == Luck::Unknown { lost(answer) } else { answer };
         self.note_outcome(number, life, &answer);
         let delay = match luck {
+            Luck::Fine if commits => self.store_delay() + self.slow_commit(),
             Luck::Fine => self.store_delay(),
-            Luck::Fails | Luck::Unknown => self.store_delay() + self.random.between(0, 1_500),
+            Luck::Fails | Luck::Unknown => self.store_delay() + self.random.stretched(1, 1_500),
         };
-        self.after(delay, Event::Master(number, life, Box::new(Input::Stored(answer))));
+        let stuck = self.masters[number].deaf_until.saturating_sub(self.time);
+        self.after(delay + stuck, Event::Master(number, life, Box::new(Input::Stored(answer))));
     }
 
     fn renew(&mut self, owner: OwnerId, applied: Revision) -> StoreAnswer {

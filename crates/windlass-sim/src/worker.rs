@@ -11,8 +11,9 @@ use windlass_core::worker::input::{Decision, Effect, Exit, Input, Settings, Sign
 use windlass_model::{AttemptId, Duration, Incarnation};
 use windlass_workflow::expr::Value;
 
+use crate::ambush::Moment;
 use crate::options::{HEARTBEAT, KILL_GRACE, WORKER_TIMEOUT};
-use crate::world::{Event, Process, World};
+use crate::world::{Event, Node, Process, World};
 
 impl World {
     /// A worker starts, if it does not run. Nothing of its last life runs any more.
@@ -42,9 +43,8 @@ impl World {
         let mut out = Decision::default();
         node.machine = Some(Worker::start(now, settings, node.journal.clone(), &mut out));
         self.worker_does(number, out);
-        if !std::mem::replace(&mut self.workers[number].connecting, true) {
-            self.after(1, Event::Connect(number));
-        }
+        let life = self.workers[number].life;
+        self.after(1, Event::Connect(number, life));
     }
 
     /// Something reaches a worker.
@@ -52,8 +52,14 @@ impl World {
         if self.workers[number].life != life {
             // What was under way to a life that is over is mostly lost; some of it is kept on the way, and reaches
             // the next.
-            let kept = matches!(input, Input::Frame(_)) && !self.quiet && self.random.chance(400);
-            if !kept || self.workers[number].machine.is_none() {
+            let kept =
+                matches!(input, Input::Frame(_)) && !self.quiet && self.random.chance(self.options.kept);
+            if !kept {
+                return;
+            }
+            if self.workers[number].machine.is_none() {
+                let delay = self.random.stretched(1, 2_000);
+                self.after(delay, Event::Worker(number, life, Box::new(input)));
                 return;
             }
             self.reach.hit("frame for an earlier life of a worker");
@@ -195,6 +201,7 @@ impl World {
         self.judge.starts(worker_life, assignment);
         let running = self.workers[number].processes.len();
         self.judge.slots(self.workers[number].id, running, self.workers[number].capability.slots);
+        self.ambush(Moment::Spawn, None, Some(number));
         let spawned = self.random.between(1, 5);
         self.after(spawned, Event::Worker(number, life, Box::new(Input::Spawned(attempt))));
         self.after(spawned + took, Event::ProcessEnds(number, life, attempt));
@@ -211,12 +218,16 @@ impl World {
             hangs: self.random.chance(500),
             orphan: assignment.orphan_timeout,
         };
+        if self.quiet {
+            // What is left over is over soon, however much it is.
+            return (process, self.random.between(1, 100));
+        }
         // What may not run alone is worth watching for longer.
-        let alone = assignment.orphan_timeout.is_some() && !self.quiet;
+        let alone = assignment.orphan_timeout.is_some();
         let (often, longest) = if alone { (700, 30_000) } else { (60, 12_000) };
         let took = if self.random.chance(often) {
             self.random.between(4_000, longest)
-        } else if self.random.chance(400) {
+        } else if self.random.chance(self.options.brisk) {
             self.random.between(1, 30)
         } else {
             self.random.between(30, 1_500)
@@ -303,9 +314,11 @@ impl World {
         if self.scripted {
             return;
         }
-        let longest = if self.random.chance(400) { 300 } else { 8_000 };
-        let delay = self.random.between(50, longest);
+        let soon = self.random.chance(self.options.back_soon);
+        let delay =
+            if soon { self.random.between(1, self.options.away) } else { self.random.stretched(50, 8_000) };
         self.after(delay, Event::StartWorker(number));
+        self.perhaps_again(Node::Worker(number), delay);
     }
 }
 

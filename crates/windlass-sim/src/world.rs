@@ -1,6 +1,6 @@
 //! Nodes, clocks and the queue of what happens next.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -55,10 +55,16 @@ pub enum Event {
     StartMaster(usize),
     /// A worker is started.
     StartWorker(usize),
+    /// Somebody crashes.
+    Crash(Node),
+    /// Somebody stands still for so long.
+    Freeze(Node, u64),
+    /// Nobody can reach a worker for so long.
+    Isolate(usize, u64),
     /// A frozen node goes on.
     Thaw(Node),
-    /// A worker looks after its streams.
-    Connect(usize),
+    /// A process life of a worker looks after its streams.
+    Connect(usize, u64),
     /// A cut ends.
     Heal(Node, Node),
     /// A stream that nothing came through is closed.
@@ -67,8 +73,10 @@ pub enum Event {
     Fault(Fault),
     /// Somebody submits a run.
     Submit(usize),
-    /// Somebody does something.
+    /// Somebody does something now and then.
     Operate,
+    /// Somebody does something once.
+    Interfere,
     /// Somebody gives the same command once more, on what was read then.
     Again(Box<Control>),
     /// Somebody has waited long enough for the answer to a call.
@@ -121,6 +129,8 @@ pub struct MasterNode {
     pub stopping: bool,
     /// Until when its calls to the store get stuck.
     pub stalled_until: u64,
+    /// Until when the answers of the store get stuck.
+    pub deaf_until: u64,
 }
 
 /// A worker and the machine it runs on.
@@ -138,8 +148,6 @@ pub struct WorkerNode {
     pub journal: Vec<Record>,
     /// What runs.
     pub processes: BTreeMap<AttemptId, Process>,
-    /// Whether it looks after its streams already.
-    pub connecting: bool,
     /// When the newest heartbeat was sent that was answered for a shard, by its own clock.
     pub contacts: BTreeMap<ShardId, Mono>,
     /// Since when it has not stood still, by its own clock.
@@ -178,6 +186,8 @@ pub struct World {
     pub time: u64,
     /// How many events there were.
     pub events: u64,
+    /// When the last ambush was.
+    pub ambushed: u64,
     queue: BTreeMap<(u64, u64), Event>,
     queued: u64,
     /// The masters.
@@ -194,8 +204,8 @@ pub struct World {
     pub judge: Judge,
     /// What was reached.
     pub reach: Reach,
-    /// One-way cuts.
-    pub cuts: BTreeSet<(Node, Node)>,
+    /// One-way cuts, and when they end, if that is known.
+    pub cuts: BTreeMap<(Node, Node), Option<u64>>,
     /// Streams of workers to masters.
     pub streams: BTreeMap<(usize, usize), StreamId>,
     /// Whether faults are over.
@@ -238,6 +248,7 @@ impl World {
             wake: None,
             stopping: false,
             stalled_until: 0,
+            deaf_until: 0,
         });
         let workers = options.slots.iter().enumerate().map(|(number, slots)| WorkerNode {
             id: WorkerId(number as u64 + 1),
@@ -246,7 +257,6 @@ impl World {
             capability: Arc::new(Capability { slots: *slots, ..Capability::default() }),
             journal: Vec::new(),
             processes: BTreeMap::new(),
-            connecting: false,
             contacts: BTreeMap::new(),
             awake: Mono(0),
             heard_through: BTreeMap::new(),
@@ -261,12 +271,13 @@ impl World {
             judge: Judge::new(Arc::clone(&flows)),
             people: People::default(),
             reach: Reach::default(),
-            cuts: BTreeSet::new(),
+            cuts: BTreeMap::new(),
             streams: BTreeMap::new(),
             queue: BTreeMap::new(),
             queued: 0,
             time: 0,
             events: 0,
+            ambushed: 0,
             quiet: false,
             scripted: false,
             relaying: false,
@@ -368,8 +379,11 @@ impl World {
             Event::ProcessGone(number, life, attempt) => self.process_gone(number, life, attempt),
             Event::StartMaster(number) => self.start_master(number),
             Event::StartWorker(number) => self.start_worker(number),
+            Event::Crash(node) => self.crash(node),
+            Event::Freeze(node, long) => self.freeze(node, long),
+            Event::Isolate(worker, long) => self.isolate(worker, long),
             Event::Thaw(node) => self.thaw(node),
-            Event::Connect(number) => self.connect(number),
+            Event::Connect(number, life) => self.connect(number, life),
             Event::Heal(from, to) => {
                 self.cuts.remove(&(from, to));
             }
@@ -377,6 +391,7 @@ impl World {
             Event::Fault(fault) => self.fault(fault),
             Event::Submit(number) => self.submit(number),
             Event::Operate => self.operate(),
+            Event::Interfere => self.interfere(),
             Event::Again(control) => self.control_again(*control),
             Event::GiveUp(call) => self.give_up(call),
             Event::Quiet => self.become_quiet(),

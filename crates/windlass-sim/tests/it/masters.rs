@@ -187,6 +187,24 @@ fn a_shard_that_was_taken_away_is_dropped_though_nothing_happens_in_it() {
 }
 
 #[test]
+fn a_shard_that_was_stolen_in_the_store_is_dropped_though_its_owner_lives_and_nothing_happens_in_it() {
+    let mut script = Script::new(2, &[1], &["name: x\ntasks: {a: {run: work 1s}}"]);
+    let run = script.run("x");
+    script.until("it is quiet", Script::all_ended);
+    let (shard, old) = (run.shard(), script.owner(run));
+    // Nobody is there to whom it could speak meanwhile.
+    script.kill(Node::Worker(0));
+    let thief = script.steal(shard);
+    assert!(script.believes(old, shard), "nobody told it");
+    script.within(LEASE.as_millis(), "it knows", |script| !script.believes(old, shard));
+    script.leave(thief);
+    script.start(Node::Worker(0));
+    let again = script.run("x");
+    script.until("it works", |script| script.ended(again, RunEnd::Success));
+    script.settle();
+}
+
+#[test]
 fn callers_are_answered_while_shards_move() {
     let mut script = Script::new(3, &[8, 8], &many(8, "{a: {run: work 10ms}}"));
     let mut keys = Vec::new();
