@@ -240,10 +240,11 @@ pub async fn answered(request: reqwest::RequestBuilder) -> (u16, Value) {
     (status, json)
 }
 
-/// The example that is a launcher is built beside the tests.
+/// A program that becomes a launcher when it is asked to: built with the worker's tests, as all of the workspace's
+/// programs are when all of its tests are.
 fn launcher() -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    let launcher = test.parent().unwrap().parent().unwrap().join("examples/launcher");
-    assert!(launcher.exists(), "build it with `cargo build -p windlass-api --examples`");
+    let launcher = test.parent().unwrap().parent().unwrap().join("windlass-worker-probe");
+    assert!(launcher.exists(), "build it first: cargo build -p windlass-worker");
     launcher
 }
