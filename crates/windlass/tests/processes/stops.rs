@@ -9,7 +9,7 @@ use windlass_rest::{AttemptState, JobState, RunState};
 use windlass_trial::feed;
 use windlass_trial::node::Node;
 
-use crate::world::{PROGRAM, World, lives, many, set_flag, task, task_with, worker_arguments};
+use crate::world::{PROGRAM, World, lives, many, scale, set_flag, task, task_with, worker_arguments};
 
 /// F32
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn stops_right_after_the_start_harm_neither_the_worker_nor_its_neighbours(
     let line = world.started(&bystander, "a", 1).await;
     let worker = world.worker(1).pid().unwrap();
     let mut runs = Vec::new();
-    for _ in 0..100 * crate::world::scale() {
+    for _ in 0..200 * scale() {
         let run = world.one("sleep 60").await;
         // From a few milliseconds before the process is there to a few after.
         tokio::time::sleep(std::time::Duration::from_micros(fastrand::u64(0..12_000))).await;
