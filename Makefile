@@ -43,6 +43,7 @@ lint: ## format, clippy with warnings as errors, licences and banned crates
 accept: test build ## everything of `make test`, then the long runs: simulation, planted bugs, fuzzing and measurements
 	cargo run --release -p windlass-sim -- --seeds 3000
 	cargo run --release -p windlass-sim -- --mutants
+	WINDLASS_TRIAL_SCALE=17 cargo test -p windlass --test processes nasty
 	target/release/windlass chaos --seed 1 --rounds 10 --time 60s
 	target/release/windlass chaos --rounds 10 --time 60s
 	scripts/fuzz 120
