@@ -41,3 +41,9 @@ pub fn run_if_asked() -> Option<ExitCode> {
         Some(_) | None => keeper::main(),
     })
 }
+
+/// The machine's monotonic clock, in nanoseconds: the same in every process.
+pub fn monotonic() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}

@@ -45,8 +45,9 @@ pub enum Signal {
 /// What a launcher says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FromLauncher {
-    /// It runs, as the leader of its own session and group.
-    Spawned(Key, u32),
+    /// It runs, as the leader of its own session and group: its number, and since when, in nanoseconds of the
+    /// machine's monotonic clock. It may be said a few milliseconds later, and with what became of it meanwhile.
+    Spawned(Key, u32, u64),
     /// It could not be started: the system's error number. Nothing of it runs.
     Failed(Key, i32),
     /// The process that was started has ended; what it started may still run.
@@ -171,7 +172,7 @@ const UNKILLABLE: u8 = 6;
 impl Message for FromLauncher {
     fn write(&self, out: &mut Writer<'_>) {
         let (kind, key) = match self {
-            FromLauncher::Spawned(key, _) => (SPAWNED, key),
+            FromLauncher::Spawned(key, _, _) => (SPAWNED, key),
             FromLauncher::Failed(key, _) => (FAILED, key),
             FromLauncher::Exited(key, Status::Code(_)) => (EXITED, key),
             FromLauncher::Exited(key, Status::Signal(_)) => (SIGNALLED, key),
@@ -181,7 +182,10 @@ impl Message for FromLauncher {
         out.kind(kind);
         out.u64(key.0);
         match self {
-            FromLauncher::Spawned(_, pid) => out.u32(*pid),
+            FromLauncher::Spawned(_, pid, since) => {
+                out.u32(*pid);
+                out.u64(*since);
+            }
             FromLauncher::Failed(_, number)
             | FromLauncher::Exited(_, Status::Code(number) | Status::Signal(number)) => {
                 out.u32(number.cast_unsigned());
@@ -197,7 +201,7 @@ impl Message for FromLauncher {
     fn read(kind: u8, fields: &mut Reader<'_>) -> Result<FromLauncher, Malformed> {
         let key = Key(fields.u64()?);
         Ok(match kind {
-            SPAWNED => FromLauncher::Spawned(key, fields.u32()?),
+            SPAWNED => FromLauncher::Spawned(key, fields.u32()?, fields.u64()?),
             FAILED => FromLauncher::Failed(key, fields.u32()?.cast_signed()),
             EXITED => FromLauncher::Exited(key, Status::Code(fields.u32()?.cast_signed())),
             SIGNALLED => FromLauncher::Exited(key, Status::Signal(fields.u32()?.cast_signed())),
@@ -301,7 +305,7 @@ mod tests {
         check(&ToLauncher::Spawn(key, command));
         check(&ToLauncher::Signal(key, Signal::Term));
         check(&ToLauncher::Signal(key, Signal::Kill));
-        check(&FromLauncher::Spawned(key, 77));
+        check(&FromLauncher::Spawned(key, 77, 1 << 50));
         check(&FromLauncher::Failed(key, 2));
         check(&FromLauncher::Exited(key, Status::Code(255)));
         check(&FromLauncher::Exited(key, Status::Signal(9)));

@@ -90,8 +90,9 @@ fn worked(count: u32, argv: &[&str]) -> Duration {
             begun += 1;
         }
         match events.blocking_recv() {
-            Some(Event::Input(Input::Spawned(_))) => {}
-            Some(Event::Input(Input::Exited(_, exit))) if exit.success => ended += 1,
+            Some(Event::Inputs(inputs)) if inputs.iter().all(is_fine) => {
+                ended += inputs.iter().filter(|input| matches!(input, Input::Exited(..))).count() as u32;
+            }
             event => panic!("{event:?}"),
         }
     }
@@ -113,5 +114,12 @@ fn assignment(number: u32, argv: &[&str]) -> Assignment {
         hold: false,
         timeout: None,
         orphan_timeout: None,
+    }
+}
+
+fn is_fine(input: &Input) -> bool {
+    match input {
+        Input::Exited(_, exit) => exit.success,
+        input => matches!(input, Input::Spawned(_)),
     }
 }

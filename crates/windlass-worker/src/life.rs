@@ -25,9 +25,9 @@ const BATCH: usize = 1000;
 /// Commands that wait: they come from people and timers. Who sends more waits.
 const COMMANDS: usize = 64;
 /// While more attempts wait here than there are slots, what is said may wait so long for more of it: a message and a
-/// commit for each of a thousand short attempts a second would cost as much as the attempts. It is a tenth of the
+/// commit for each of a thousand short attempts a second would cost as much as the attempts. It is a fifth of the
 /// work that may wait here, so that no slot does.
-const GATHER: Duration = Duration::from_millis(10);
+const GATHER: Duration = Duration::from_millis(20);
 /// When so much is to be said, the rest of that costs little, and it waits only for [`GATHER_MANY`]: attempts that
 /// take no time at all would otherwise all be over while their results are here.
 const MANY: usize = 64;
@@ -241,7 +241,7 @@ impl<T: Transport> Life<T> {
                 None => return Some(Ended::Told),
             },
             event = self.events.recv() => match event {
-                Some(Event::Input(input)) => self.inputs.push(input),
+                Some(Event::Inputs(inputs)) => self.inputs.extend(inputs),
                 Some(Event::LauncherGone) | None => return Some(Ended::LauncherGone),
             },
             command = self.commands.recv() => match command {
@@ -260,7 +260,7 @@ impl<T: Transport> Life<T> {
         }
         while self.inputs.len() < BATCH {
             match self.events.try_recv() {
-                Ok(Event::Input(input)) => self.inputs.push(input),
+                Ok(Event::Inputs(inputs)) => self.inputs.extend(inputs),
                 Ok(Event::LauncherGone) => return Some(Ended::LauncherGone),
                 Err(_) => break,
             }

@@ -49,6 +49,25 @@ fn a_process_leads_its_own_session_and_blocks_no_signal() {
     world.expect_exit(key, Status::Code(0));
 }
 
+/// The tests' own process, and so its launcher, has been started with a signal that is ignored: Rust ignores broken
+/// pipes.
+#[test]
+fn a_process_ignores_no_signal_that_its_worker_ignores() {
+    let mut world = World::new();
+    let key = world.start("grep -q 'SigIgn:.0000000000000000' /proc/self/status");
+    world.expect_exit(key, Status::Code(0));
+    world.expect_gone(key);
+}
+
+#[test]
+fn what_runs_on_is_said_to_run_soon() {
+    let mut world = World::new();
+    let began = windlass_launcher::monotonic();
+    world.send("exec sleep 60");
+    let FromLauncher::Spawned(_, _, since) = world.hear() else { panic!("it runs") };
+    assert!((began..windlass_launcher::monotonic()).contains(&since), "{since} is not between");
+}
+
 #[test]
 fn what_a_process_leaves_behind_delays_gone_and_can_still_be_ended() {
     let mut world = World::new();

@@ -103,7 +103,7 @@ fn a_thousand_stops_right_after_the_start_end_each_attempt_and_nothing_else() {
         // Neither waits for an answer: the stop is there when the start has just returned.
         world.signal(key, if round % 2 == 0 { Signal::Kill } else { Signal::Term });
         let said = world.hear();
-        assert!(matches!(said, FromLauncher::Spawned(started, _) if started == key), "{said:?}");
+        assert!(matches!(said, FromLauncher::Spawned(started, _, _) if started == key), "{said:?}");
         world.expect_exit(key, Status::Signal(if round % 2 == 0 { 9 } else { 15 }));
         world.expect_gone(key);
     }

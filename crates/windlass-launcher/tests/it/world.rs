@@ -48,7 +48,7 @@ impl World {
     pub fn start(&mut self, script: &str) -> Key {
         let key = self.send(script);
         let said = self.hear();
-        assert!(matches!(said, FromLauncher::Spawned(started, _) if started == key), "{said:?}");
+        assert!(matches!(said, FromLauncher::Spawned(started, _, _) if started == key), "{said:?}");
         key
     }
 

@@ -43,8 +43,9 @@ fn many(folder: &Path, count: u32, script: &str) -> ExitCode {
     let mut left = count;
     while left > 0 {
         match events.blocking_recv() {
-            Some(Event::Input(Input::Spawned(_))) => {}
-            Some(Event::Input(Input::Exited(_, exit))) if exit.success => left -= 1,
+            Some(Event::Inputs(inputs)) if inputs.iter().all(is_fine) => {
+                left -= inputs.iter().filter(|input| matches!(input, Input::Exited(..))).count() as u32;
+            }
             event => {
                 eprintln!("{event:?}");
                 return ExitCode::FAILURE;
@@ -80,5 +81,12 @@ fn assignment(number: u32, script: &str) -> Assignment {
         hold: false,
         timeout: None,
         orphan_timeout: None,
+    }
+}
+
+fn is_fine(input: &Input) -> bool {
+    match input {
+        Input::Exited(_, exit) => exit.success,
+        input => matches!(input, Input::Spawned(_)),
     }
 }

@@ -71,8 +71,8 @@ pub enum ExecutorsError {
 /// What executors tell the loop.
 #[derive(Debug)]
 pub enum Event {
-    /// Something happened to an attempt.
-    Input(Input),
+    /// Something happened to attempts.
+    Inputs(Vec<Input>),
     /// A launcher died. Everything that was started is gone, and this process life cannot start anything.
     LauncherGone,
 }
@@ -106,8 +106,7 @@ impl Executors {
         let attempt = assignment.attempt;
         match &assignment.payload {
             Payload::Noop => {
-                self.say(Input::Spawned(attempt));
-                self.say(Input::Exited(attempt, success()));
+                self.say(vec![Input::Spawned(attempt), Input::Exited(attempt, success())]);
             }
             Payload::Sleep(time) => {
                 let time = std::time::Duration::from_millis(time.as_millis());
@@ -147,7 +146,7 @@ impl Executors {
         match task {
             Some(task) => {
                 task.abort();
-                self.say(Input::Gone(attempt, None));
+                self.say(vec![Input::Gone(attempt, None)]);
             }
             None => self.processes.signal(attempt, signal),
         }
@@ -165,21 +164,21 @@ impl Executors {
     /// Does something as a task of the runtime. Whoever takes the task out of the list says how it ended: the task
     /// itself, or who aborts it.
     fn run(&self, attempt: AttemptId, work: impl Future<Output = Exit> + Send + 'static) {
-        self.say(Input::Spawned(attempt));
+        self.say(vec![Input::Spawned(attempt)]);
         let (tasks, events) = (Arc::clone(&self.tasks), self.events.clone());
         let mut list = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         let task = tokio::spawn(async move {
             let exit = work.await;
             if tasks.lock().unwrap_or_else(PoisonError::into_inner).remove(&attempt).is_some() {
-                let _ = events.send(Event::Input(Input::Exited(attempt, exit)));
+                let _ = events.send(Event::Inputs(vec![Input::Exited(attempt, exit)]));
             }
         });
         list.insert(attempt, task.abort_handle());
     }
 
     /// If nobody listens any more, the worker is ending.
-    fn say(&self, input: Input) {
-        let _ = self.events.send(Event::Input(input));
+    fn say(&self, inputs: Vec<Input>) {
+        let _ = self.events.send(Event::Inputs(inputs));
     }
 }
 

@@ -20,7 +20,7 @@ use windlass_core::shard::input::{Assignment, Process as Known};
 use windlass_core::time::Wall;
 use windlass_core::worker::input::{Exit, Input, Signal};
 use windlass_launcher::protocol::{self, FromLauncher, Key, Status};
-use windlass_launcher::{Launcher, Receiver, Sender};
+use windlass_launcher::{Launcher, Receiver, Sender, monotonic};
 use windlass_model::AttemptId;
 
 use super::command::{OUTPUT, command};
@@ -115,7 +115,10 @@ impl Processes {
         let mut queue = self.shared.queue();
         queue.attempts.insert(assignment.attempt, Stage { key: None, signalled: false });
         queue.waiting.push_back(Waiting { assignment, starts: 0 });
-        self.shared.wake();
+        // Who takes the first takes the rest too.
+        if queue.waiting.len() == 1 {
+            self.shared.wake();
+        }
     }
 
     /// Signals an attempt. If it was not sent to a launcher yet, it never is.
@@ -199,10 +202,14 @@ struct Thread {
     start_after: Option<Instant>,
     /// When what lingers is killed.
     lingers: VecDeque<(Instant, Key)>,
+    /// What runs and prints into pipes that could not be watched: it is tried again.
+    unwatched: Vec<Key>,
     folders: Folders,
     logs: Logs,
     python: String,
     events: mpsc::UnboundedSender<Event>,
+    /// What is said when everything that has happened was looked at, so that the loop wakes once for all of it.
+    unsaid: Vec<Input>,
     out_of_memory: OutOfMemory,
     buffer: Vec<u8>,
 }
@@ -247,10 +254,12 @@ impl Thread {
             next_key: 0,
             start_after: None,
             lingers: VecDeque::new(),
+            unwatched: vec![],
             folders: Folders::new(folder.work())?,
             logs,
             python: options.python.clone(),
             events,
+            unsaid: vec![],
             out_of_memory: OutOfMemory::new(),
             buffer: vec![0; READ],
         })
@@ -270,6 +279,7 @@ impl Thread {
         for (_, process) in std::mem::take(&mut self.running) {
             process.log.finish();
         }
+        self.speak();
         let _ = self.events.send(Event::LauncherGone);
     }
 
@@ -303,6 +313,10 @@ impl Thread {
             self.stop_waiting();
             self.start_waiting();
             self.end_lingering();
+            for key in std::mem::take(&mut self.unwatched) {
+                self.watch(key);
+            }
+            self.speak();
             for launcher in &self.shared.launchers {
                 launcher.flush()?;
             }
@@ -313,7 +327,8 @@ impl Thread {
     fn timeout(&self) -> Option<Timespec> {
         let behind =
             self.shared.launchers.iter().any(Sender::is_behind).then(|| Instant::now() + START_AGAIN / 10);
-        let times = [self.start_after, self.lingers.front().map(|(when, _)| *when), behind];
+        let watch_again = (!self.unwatched.is_empty()).then(|| Instant::now() + START_AGAIN);
+        let times = [self.start_after, self.lingers.front().map(|(when, _)| *when), behind, watch_again];
         let left = times.into_iter().flatten().min()?.saturating_duration_since(Instant::now());
         Some(Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() })
     }
@@ -389,13 +404,6 @@ impl Thread {
         let key = Key(self.next_key);
         self.next_key += 1;
         let log = self.logs.begin(LogId { job: attempt.job, attempt: assignment.number });
-        for (stream, pipe) in (0..).zip(&pipes) {
-            let data = epoll::EventData::new_u64(key.0 * 2 + stream);
-            if let Err(error) = epoll::add(&self.poller, pipe, data, epoll::EventFlags::IN) {
-                self.folders.give_back(folder);
-                return Err((waiting, error.into()));
-            }
-        }
         let shared = Arc::clone(&self.shared);
         let mut queue = shared.queue();
         // From here on a signal finds the key, and follows the start to the launcher.
@@ -432,16 +440,13 @@ impl Thread {
 
     /// Takes what a launcher has said; false if it is gone.
     fn hear(&mut self, launcher: usize) -> io::Result<bool> {
-        let mut heard = vec![];
+        let (mut heard, mut spawned) = (vec![], vec![]);
         let open = self.receivers[launcher].receive(&mut heard)?;
         for message in heard {
             match message {
-                FromLauncher::Spawned(key, _) => {
-                    if let Some(process) = self.running.get_mut(&key) {
-                        process.started_at = Some(self.logs.now());
-                        let process = &self.running[&key];
-                        self.say(Input::Spawned(process.waiting.assignment.attempt));
-                    }
+                FromLauncher::Spawned(key, _, since) => {
+                    self.spawned(key, since);
+                    spawned.push(key);
                 }
                 FromLauncher::Failed(key, number) => {
                     self.not_started(key, &io::Error::from_raw_os_error(number));
@@ -455,7 +460,37 @@ impl Thread {
                 }
             }
         }
+        for key in spawned {
+            self.watch(key);
+        }
         Ok(open)
+    }
+
+    fn spawned(&mut self, key: Key, since: u64) {
+        let Some(process) = self.running.get_mut(&key) else { return };
+        let ago = monotonic().saturating_sub(since) / 1_000_000;
+        process.started_at = Some(Wall(self.logs.now().0.saturating_sub_unsigned(ago)));
+        let attempt = process.waiting.assignment.attempt;
+        self.say(Input::Spawned(attempt));
+    }
+
+    /// Reads from now on what a process prints, unless it is over already: then all of it is in its pipes. To be woken
+    /// for each that prints a line and ends would cost more than everything else that is done for it.
+    fn watch(&mut self, key: Key) {
+        let Some(process) = self.running.get(&key) else { return };
+        for (stream, pipe) in (0..).zip(&process.pipes) {
+            let Some(pipe) = pipe else { continue };
+            let data = epoll::EventData::new_u64(key.0 * 2 + stream);
+            match epoll::add(&self.poller, pipe, data, epoll::EventFlags::IN) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => {
+                    let attempt = process.waiting.assignment.attempt;
+                    tracing::warn!(%attempt, %error, "the system has no room to watch what an attempt prints");
+                    self.unwatched.push(key);
+                    return;
+                }
+            }
+        }
     }
 
     fn not_started(&mut self, key: Key, error: &io::Error) {
@@ -557,17 +592,24 @@ impl Thread {
         }
     }
 
-    fn failed(&self, attempt: AttemptId, reason: String) {
+    fn failed(&mut self, attempt: AttemptId, reason: String) {
         self.over(attempt, Input::SpawnFailed(attempt, reason.into()));
     }
 
-    fn over(&self, attempt: AttemptId, input: Input) {
+    fn over(&mut self, attempt: AttemptId, input: Input) {
         self.shared.queue().attempts.remove(&attempt);
         self.say(input);
     }
 
-    fn say(&self, input: Input) {
-        let _ = self.events.send(Event::Input(input));
+    fn say(&mut self, input: Input) {
+        self.unsaid.push(input);
+    }
+
+    /// Tells the loop. If nobody listens any more, the worker is ending.
+    fn speak(&mut self) {
+        if !self.unsaid.is_empty() {
+            let _ = self.events.send(Event::Inputs(std::mem::take(&mut self.unsaid)));
+        }
     }
 }
 
