@@ -4,7 +4,7 @@ use windlass_rest::problem::Exit;
 
 use super::master_part::{MasterPart, StoreUrl};
 use super::signals::Signals;
-use super::{block_on, clock, logging, places};
+use super::{Threads, block_on, clock, logging, places};
 use crate::exit::Failure;
 use crate::settings::{Given, IsRole, Role, Settings};
 use crate::verbs::Global;
@@ -38,7 +38,7 @@ pub fn run(args: &Args, _global: &Global) -> Result<Exit, Failure> {
     }
     let data = places::data(&settings)?;
     let clock = clock(&settings)?;
-    block_on(async {
+    block_on(Threads::Many, async {
         let mut signals = Signals::listen()?;
         let mut master = MasterPart::start(&settings, name, &store, &data, clock).await?;
         tracing::info!(address = %master.address, "a master listens");

@@ -21,9 +21,21 @@ use windlass_clock::Clock;
 use crate::exit::Failure;
 use crate::settings::Settings;
 
-/// Runs a role on as many threads as there are cores.
-fn block_on<T>(role: impl Future<Output = T>) -> std::io::Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+/// How a role is run.
+enum Threads {
+    /// On one for each core: it serves many callers.
+    Many,
+    /// On one: it has one loop, whose every step would wake another thread otherwise.
+    One,
+}
+
+/// Runs a role.
+fn block_on<T>(threads: Threads, role: impl Future<Output = T>) -> std::io::Result<T> {
+    let mut builder = match threads {
+        Threads::Many => tokio::runtime::Builder::new_multi_thread(),
+        Threads::One => tokio::runtime::Builder::new_current_thread(),
+    };
+    let runtime = builder.enable_all().build()?;
     let ended = runtime.block_on(role);
     // What still runs has had its time.
     runtime.shutdown_background();

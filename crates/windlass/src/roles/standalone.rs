@@ -9,7 +9,7 @@ use windlass_rest::problem::Exit;
 use super::master_part::{MasterPart, StoreUrl};
 use super::signals::Signals;
 use super::worker_part::WorkerPart;
-use super::{block_on, clock, logging, places};
+use super::{Threads, block_on, clock, logging, places};
 use crate::exit::Failure;
 use crate::settings::{Given, IsRole, Role, Settings};
 use crate::verbs::Global;
@@ -44,7 +44,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     let store = StoreUrl::Sqlite(data.join("store.db"));
     let drain = settings.duration("drain_timeout").map_or(DRAIN, Duration::from);
     let clock = clock(&settings)?;
-    block_on(async {
+    block_on(Threads::Many, async {
         let mut signals = Signals::listen()?;
         let mut master = MasterPart::start(&settings, name.clone(), &store, &data, clock.clone()).await?;
         let url = format!("http://{}", reachable(master.address));

@@ -6,7 +6,7 @@ use windlass_rest::problem::Exit;
 
 use super::signals::Signals;
 use super::worker_part::WorkerPart;
-use super::{block_on, clock, logging, places};
+use super::{Threads, block_on, clock, logging, places};
 use crate::exit::Failure;
 use crate::settings::{Given, IsRole, Role, Settings};
 use crate::verbs::Global;
@@ -38,7 +38,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     };
     let drain = settings.duration("drain_timeout").map_or(DRAIN, Duration::from);
     let clock = clock(&settings)?;
-    block_on(async {
+    block_on(Threads::One, async {
         let mut signals = Signals::listen()?;
         let token = global.token.as_deref();
         let mut worker = WorkerPart::start(&settings, name, &folder, masters, token, clock, drain).await?;
