@@ -122,13 +122,15 @@ impl<S: Store + 'static> Handle<S> {
             What::Inline(definition, text) => (None, definition, Some(text)),
         };
         let selection = selection(&definition, wanted.from_task, wanted.only_task)?;
+        let given = wanted.key.is_some();
         let key: Arc<str> = wanted.key.unwrap_or_else(|| format!("{:016x}", random::number()).into());
         let shard = match version {
             Some(_) => self.home(&definition.name),
             None => self.shards().home("key", &key),
         };
         let key = Key { principal: wanted.by, key };
-        let known = self.store().key(shard, &key).await?;
+        // Nobody can have used a key that was made just now.
+        let known = if given { self.store().key(shard, &key).await? } else { None };
         let pins = self.pins(&definition).await?;
         let create = CreateRun {
             key,
