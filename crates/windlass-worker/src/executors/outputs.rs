@@ -65,9 +65,22 @@ fn parse(bytes: &[u8]) -> Result<Values, OutputError> {
         if key.is_empty() || key.len() > 255 || !key.chars().all(is_name) {
             return Err(OutputError::NotPair(number));
         }
-        values.insert(key.into(), Value::Text(value.into()));
+        values.insert(key.into(), meant(value));
     }
     Ok(values)
+}
+
+/// A value as whoever wrote it means it: a number or a truth value if nothing is lost by taking it for one (`007` and
+/// `1.10` stay text), a list or a map if it is JSON, and text otherwise.
+fn meant(text: &str) -> Value {
+    let json = || serde_json::from_str::<serde_json::Value>(text).ok().map(|json| Value::from_json(&json));
+    let same = |value: &Value| value.to_text().is_ok_and(|shown| shown == text);
+    let read = match text.as_bytes().first() {
+        Some(b'[' | b'{') => json(),
+        Some(b'-' | b'0'..=b'9' | b't' | b'f') => json().filter(same),
+        _ => None,
+    };
+    read.unwrap_or_else(|| Value::Text(text.into()))
 }
 
 #[cfg(test)]
@@ -99,6 +112,23 @@ mod tests {
         check(b"a=1\nhello", Err("outputs were ignored: line 2 is not KEY=VALUE"));
         check(b"a=\xff", Err("outputs were ignored: line 1 is not UTF-8 text, or has a NUL character"));
         check(b"a=1\nb=\0", Err("outputs were ignored: line 2 is not UTF-8 text, or has a NUL character"));
+    }
+
+    #[test]
+    fn values_have_the_type_that_they_look_like_if_nothing_is_lost() {
+        for (text, wanted) in [
+            ("0", Value::Int(0)),
+            ("-12", Value::Int(-12)),
+            ("2.5", Value::Float(2.5)),
+            ("true", Value::Bool(true)),
+            ("[1, 2]", Value::List([Value::Int(1), Value::Int(2)].into())),
+        ] {
+            assert_eq!(meant(text), wanted, "{text}");
+        }
+        for text in ["007", "1.10", "1e5", "12 apples", "null", "", "[1", "{not json}", "truer", "-", "9e999"]
+        {
+            assert_eq!(meant(text), Value::Text(text.into()), "{text}");
+        }
     }
 
     #[test]
