@@ -86,7 +86,7 @@ impl std::fmt::Debug for Token {
 pub struct BadAddress {
     address: String,
     #[source]
-    cause: tonic::transport::Error,
+    cause: Option<tonic::transport::Error>,
 }
 
 /// The streams to masters.
@@ -144,8 +144,12 @@ impl Drop for Masters {
 }
 
 fn endpoint(address: &str) -> Result<Endpoint, BadAddress> {
-    let endpoint = Endpoint::from_shared(address.to_owned())
-        .map_err(|cause| BadAddress { address: address.to_owned(), cause })?;
+    let bad = |cause| BadAddress { address: address.to_owned(), cause };
+    let endpoint = Endpoint::from_shared(address.to_owned()).map_err(|cause| bad(Some(cause)))?;
+    // Without these it would be tried again and again, and never be reached.
+    if endpoint.uri().scheme().is_none() || endpoint.uri().host().is_none() {
+        return Err(bad(None));
+    }
     Ok(endpoint
         .connect_timeout(CONNECT)
         .tcp_nodelay(true)
