@@ -15,6 +15,13 @@ pub fn text(page: &str) -> String {
     std::fs::read_to_string(path(page)).unwrap_or_else(|error| panic!("cannot read {page}: {error}"))
 }
 
+/// The names of the pages of a folder, without their ending.
+pub fn folder(name: &str) -> std::collections::BTreeSet<String> {
+    let entries = std::fs::read_dir(path(name)).unwrap_or_else(|error| panic!("cannot read {name}: {error}"));
+    let names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+    names.filter_map(|name| name.strip_suffix(".md").map(str::to_owned)).collect()
+}
+
 /// Fails unless the whole page is `generated`.
 pub fn whole(page: &str, generated: &str) {
     let _alone = WRITING.lock().unwrap_or_else(PoisonError::into_inner);

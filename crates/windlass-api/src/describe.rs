@@ -66,7 +66,8 @@ const PATHS: &[&str] = &[
     "/",
     "/api/openapi.json",
     "/api/docs",
-    "/api/docs/problems",
+    "/docs",
+    "/docs/{page}",
 ];
 
 /// What a name in a path means.
@@ -81,6 +82,7 @@ pub fn meaning(name: &str) -> &'static str {
         "worker" => "Name or id of a worker.",
         "pool" => "Name of a pool.",
         "token" => "Name or id of a token.",
+        "page" => "Path of a document below `/docs`, such as `get-started`; it may have slashes.",
         _ => "",
     }
 }
@@ -364,11 +366,12 @@ fn says(call: &Call) -> Option<Says> {
         Call::Docs => {
             call_of("server", "docs", "This document for people").done(200, "A page.", &["text/html"])
         }
-        Call::Problems => call_of("server", "problems", "What the codes of problems mean").done(
-            200,
-            "A page.",
-            &["text/html"],
-        ),
+        Call::Page(path) if path.is_empty() => {
+            call_of("server", "documents", "The first page of the documents").done(200, "A page.", &["text/html"])
+        }
+        Call::Page(_) => call_of("server", "document", "A document")
+            .more("Every code of a problem has one: `errors/CODE`.")
+            .done(200, "A page, or a file as it is.", &["text/html", "text/css", "application/json", "text/plain"]),
 
         Call::NotYet(_) => return None,
     })

@@ -35,3 +35,6 @@ mod tokens;
 pub use first_token::{FirstToken, FirstTokenError, first_token};
 
 mod random;
+
+#[cfg(test)]
+mod reference;

@@ -55,7 +55,7 @@ impl Call {
     /// What it does.
     pub fn action(&self) -> Action {
         match self {
-            Call::Home | Call::Description | Call::Docs | Call::Problems | Call::Live | Call::Ready => {
+            Call::Home | Call::Description | Call::Docs | Call::Page(_) | Call::Live | Call::Ready => {
                 Action::Greet
             }
             Call::Metrics

@@ -42,8 +42,8 @@ pub enum Call {
     Description,
     /// The same for people.
     Docs,
-    /// What problems mean.
-    Problems,
+    /// A document of the project, by its path below `/docs`.
+    Page(String),
     /// Whether the process lives.
     Live,
     /// Whether it can do its work.
@@ -168,7 +168,7 @@ fn at(segments: &[String]) -> Vec<(Method, Call)> {
         ["readyz" | "healthz"] => vec![(Method::GET, Call::Ready)],
         ["api", "openapi.json"] => vec![(Method::GET, Call::Description)],
         ["api", "docs"] => vec![(Method::GET, Call::Docs)],
-        ["api", "docs", "problems"] => vec![(Method::GET, Call::Problems)],
+        ["docs", rest @ ..] => vec![(Method::GET, Call::Page(rest.join("/")))],
         ["metrics"] => vec![(Method::GET, Call::Metrics)],
         ["scheduler", "start"] => vec![(Method::POST, Call::Switch(true))],
         ["scheduler", "stop"] => vec![(Method::POST, Call::Switch(false))],

@@ -47,7 +47,7 @@ impl Problem {
     /// A problem of that code; `detail` says what went wrong this time.
     pub fn new(code: ProblemCode, detail: impl Into<String>) -> Problem {
         Problem {
-            kind: format!("/api/docs/problems#{code}"),
+            kind: format!("/docs/errors/{code}"),
             title: code.title().to_owned(),
             status: code.status(),
             detail: detail.into(),
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(
             sent,
             serde_json::json!({
-                "type": "/api/docs/problems#run_not_found",
+                "type": "/docs/errors/run_not_found",
                 "title": "no such run",
                 "status": 404,
                 "detail": "there is no run 0123",

@@ -58,6 +58,11 @@ impl FileFault {
         FileFault { file: file.to_owned(), what, hint, cause }
     }
 
+    /// Whether the file itself is damaged, and not only out of reach.
+    pub fn is_damage(&self) -> bool {
+        matches!(code(&*self.cause), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None)
+    }
+
     pub(crate) fn unavailable(self, tried: &'static str) -> Unavailable {
         Unavailable { backend: BACKEND, tried, cause: self.into() }
     }

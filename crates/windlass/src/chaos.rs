@@ -10,7 +10,7 @@ use windlass_trial::Plan;
 use windlass_trial::chaos::{self, Chaos, Outcome};
 
 use crate::exit::Failure;
-use crate::verbs::Global;
+use crate::verbs::{Global, complaints};
 
 /// Its flags.
 #[derive(Debug, clap::Args)]
@@ -94,10 +94,7 @@ fn read(file: &std::path::Path) -> Result<serde_json::Value, Failure> {
     let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     match windlass_workflow::from_text(&text) {
         Ok(checked) => Ok(serde_json::to_value(windlass_workflow::file::to_json(&checked.definition))?),
-        Err(_) => Err(Failure {
-            exit: Exit::InvalidWorkflow,
-            error: anyhow::anyhow!("{} is not valid", file.display()),
-            hint: Some(format!("`windlass validate {}` says why", file.display())),
-        }),
+        Err(_) => Err(complaints::refused(&file.display().to_string())
+            .hint(format!("`windlass validate {}` says why", file.display()))),
     }
 }

@@ -65,7 +65,7 @@ async fn show(args: &Args) -> Result<Exit, Failure> {
     println!("kill any of them and see: it is started again, and nothing is lost\n");
     let ledger = Ledger::new(&evidence.join("ledger"));
     let run = feed::submit(&cluster.client, work(args.tasks, args.scale, args.seed, &ledger)).await;
-    let run = run.map_err(|error| Failure { exit: error.exit(), hint: error.hint(), error: error.into() })?;
+    let run = run?;
     let mut disturbed = Disturbances::default();
     let interrupted = tokio::select! {
         watched = watch(&mut cluster, &run.id, &mut disturbed) => { watched?; false }

@@ -1,6 +1,7 @@
 //! `windlass`: masters, workers, and everything a person does with them, in one binary.
 
 mod cli;
+mod codes;
 mod exit;
 mod init;
 mod settings;
@@ -27,6 +28,8 @@ fn main() -> ExitCode {
     if let Some(code) = init::run_if_first() {
         return code;
     }
-    let cli = cli::Cli::parse();
-    exit::say(cli.run())
+    match cli::Cli::try_parse() {
+        Ok(cli) => exit::say(cli.run()),
+        Err(error) => exit::mistyped(&error),
+    }
 }

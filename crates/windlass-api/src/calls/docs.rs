@@ -8,15 +8,15 @@ use hyper::StatusCode;
 use serde_json::Value;
 use windlass_rest::ProblemCode;
 
-use crate::answers::{escaped, html, typed};
+use crate::answers::{Answer, document, escaped, html, typed};
 use crate::openapi;
+use crate::refusal::Refusal;
 
-/// The pages are made once: nothing in them changes while the server runs.
+/// The page is made once: nothing in it changes while the server runs.
 static CALLS: LazyLock<String> = LazyLock::new(|| {
     let document = serde_json::from_str(&openapi::TEXT).expect("the document was written as JSON");
     calls_page(&document)
 });
-static PROBLEMS: LazyLock<String> = LazyLock::new(problems_page);
 
 /// What can be asked, as OpenAPI.
 pub fn description() -> Response {
@@ -28,16 +28,21 @@ pub fn calls() -> Response {
     html(CALLS.as_str())
 }
 
-/// What the codes of problems mean.
-pub fn problems() -> Response {
-    html(PROBLEMS.as_str())
+/// A document of the project.
+pub fn page(path: &str) -> Answer {
+    let served = windlass_docs::served(path).ok_or_else(|| {
+        let path: String = path.chars().take(200).collect();
+        Refusal::new(ProblemCode::NotFound, format!("there is no document `{path}`"))
+            .hint("/docs/ lists them")
+    })?;
+    Ok(document(served.kind, served.body))
 }
 
 fn calls_page(document: &Value) -> String {
     let mut page = format!("<p>{}</p>\n", prose(&document["info"]["description"]));
     page.push_str(
         "<p>The same for programs: <a href=\"/api/openapi.json\">openapi.json</a>. What goes wrong: \
-         <a href=\"/api/docs/problems\">problems</a>. Shapes: <a href=\"#shapes\">below</a>.</p>\n",
+         <a href=\"/docs/errors/\">errors</a>. Shapes: <a href=\"#shapes\">below</a>.</p>\n",
     );
     for tag in items(&document["tags"]) {
         let name = text(&tag["name"]);
@@ -123,7 +128,7 @@ fn contents(contents: &Value) -> String {
 }
 
 fn problem_link(code: &str) -> String {
-    format!("<a href=\"/api/docs/problems#{0}\"><code>{0}</code></a>", escaped(code))
+    format!("<a href=\"/docs/errors/{0}\"><code>{0}</code></a>", escaped(code))
 }
 
 fn shape(page: &mut String, schema: &Value) {
@@ -181,24 +186,6 @@ fn kind(schema: &Value) -> String {
     });
     let named = named.collect::<Vec<_>>().join(" or ");
     if named.is_empty() { "anything".to_owned() } else { named }
-}
-
-fn problems_page() -> String {
-    let mut page = String::from(
-        "<p>An error is an RFC 9457 problem (<code>application/problem+json</code>) whose <code>code</code> is one of \
-         these. A code is never renamed and never reused for something else.</p>\n",
-    );
-    for code in ProblemCode::ALL {
-        let _ = writeln!(
-            page,
-            "<section><h2 id=\"{0}\"><code>{0}</code></h2>\n<p>{1}, {2}</p>\n<p>{3}</p></section>",
-            code.as_str(),
-            code.status(),
-            escaped(code.title()),
-            marked(code.meaning()),
-        );
-    }
-    framed("Windlass: problems", &page)
 }
 
 fn framed(title: &str, body: &str) -> String {
@@ -260,29 +247,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_link_of_the_pages_leads_somewhere() {
-        for page in [&*CALLS, &*PROBLEMS] {
-            let mut links = 0;
-            for link in page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
-                let (of, anchor) = match link.split_once('#') {
-                    Some(("", anchor)) => (page, anchor),
-                    Some(("/api/docs/problems", anchor)) => (&*PROBLEMS, anchor),
-                    _ => continue,
-                };
-                assert!(of.contains(&format!("id=\"{anchor}\"")), "{link} leads nowhere");
-                links += 1;
-            }
-            assert!(!page.contains("<script"));
-            assert!(links > 100 || std::ptr::eq(page, &*PROBLEMS));
+    fn every_link_of_the_page_leads_somewhere() {
+        let mut links = 0;
+        for link in CALLS.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            let leads = match link.strip_prefix("/docs/") {
+                Some(path) => windlass_docs::served(path).is_some(),
+                None => {
+                    link.strip_prefix('#').is_none_or(|anchor| CALLS.contains(&format!("id=\"{anchor}\"")))
+                }
+            };
+            assert!(leads, "{link} leads nowhere");
+            links += 1;
         }
+        assert!(!CALLS.contains("<script"));
+        assert!(links > 100);
     }
 
     #[test]
-    fn every_problem_has_its_place() {
+    fn every_problem_has_its_page() {
         for code in ProblemCode::ALL {
             let problem = windlass_rest::Problem::new(*code, "");
-            let anchor = problem.kind.strip_prefix("/api/docs/problems#").unwrap();
-            assert!(PROBLEMS.contains(&format!("id=\"{anchor}\"")), "{anchor}");
+            let path = problem.kind.strip_prefix("/docs/").unwrap();
+            assert!(windlass_docs::served(path).is_some(), "{path}");
         }
     }
 

@@ -88,7 +88,7 @@ the command <code>windlass</code> and the REST interface do everything.</p>
 <a href=\"/api/v1/schedules\">schedules</a></li>
 <li><a href=\"/api/v1/workers\">Workers</a>, <a href=\"/api/v1/cluster\">the cluster</a>,
 <a href=\"/api/v1/pools\">pools</a></li>
-<li><a href=\"/api/docs\">Everything that can be asked</a></li>
+<li><a href=\"/docs/\">Documents</a>, <a href=\"/api/docs\">everything that can be asked</a></li>
 <li><a href=\"/readyz\">Readiness</a>, <a href=\"/metrics\">metrics</a></li>
 </ul>
 </body>

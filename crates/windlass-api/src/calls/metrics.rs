@@ -180,3 +180,87 @@ impl Collector for Counted {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    /// What a master with one worker and one queue says.
+    fn text() -> String {
+        let seen = Seen {
+            shards: 64,
+            leads: true,
+            dispatching: true,
+            work: WorkCounts { open_runs: 1, ready_jobs: 1, running_jobs: 1 },
+            queues: BTreeMap::from([("etl".to_owned(), 1)]),
+        };
+        let worker = serde_json::json!({
+            "id": "1", "name": "etl-1", "state": "online", "groups": ["etl"], "slots": 4, "slots_used": 1,
+        });
+        let worker: Worker = serde_json::from_value(worker).unwrap();
+        let counted = Counted {
+            commits: vec![1; BOUNDS_US.len() + 1],
+            commit_secs: 0.1,
+            failed_commits: 0,
+            runs: vec![("success", 1), ("failed", 1), ("stopped", 1)],
+            attempts: ["success", "failed", "killed", "lost", "timed_out"].map(|state| (state, 1)).into(),
+        };
+        let registry = registry("0.1.0", Time::from_unix_ms(0), &seen, &[worker], counted);
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+        text
+    }
+
+    /// The labels of a metric, with the words that they take where those are fixed.
+    fn labels(text: &str, name: &str) -> String {
+        // Families have no order of their own.
+        let mut labels = BTreeMap::<&str, BTreeSet<&str>>::new();
+        for line in text.lines().filter(|line| line.starts_with(name) && line.contains('{')) {
+            let inside = line.split(['{', '}']).nth(1).unwrap();
+            for (label, value) in inside.split(',').filter_map(|pair| pair.split_once('=')) {
+                labels.entry(label).or_default().insert(value.trim_matches('"'));
+            }
+        }
+        let shown = labels.iter().map(|(label, values)| match *label {
+            "state" | "outcome" => {
+                format!("`{label}`: {}", Vec::from_iter(values.iter().copied()).join(", "))
+            }
+            _ => format!("`{label}`"),
+        });
+        shown.collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn the_page_about_metrics_is_the_generated_one() {
+        let text = text();
+        let mut page = String::from(PAGE);
+        let kinds: BTreeMap<&str, &str> =
+            text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
+        for (name, help) in text.lines().filter_map(|line| line.strip_prefix("# HELP ")?.split_once(' ')) {
+            let kind = kinds[name];
+            let series = match kind {
+                "counter" => format!("{name}_total"),
+                "info" => format!("{name}_info"),
+                _ => name.to_owned(),
+            };
+            let help = help.trim_end_matches('.');
+            writeln!(page, "| `{series}` | {kind} | {} | {help} |", labels(&text, name)).unwrap();
+        }
+        windlass_tests::pages::whole("metrics.md", &page);
+    }
+
+    const PAGE: &str = "\
+# Metrics
+
+Every master answers `GET /metrics` in the text format that Prometheus reads. Where tokens are on, any role that may look is
+enough: `Authorization: Bearer TOKEN`. Each master tells what it owns; add up over masters for the cluster. No label has the
+name of a workflow, a run or a worker, so the number of series stays small. This page is made from the code;
+[watching](../how-to/watching.md) says which of them to watch.
+
+| name | type | labels | meaning |
+|---|---|---|---|
+";
+}

@@ -42,7 +42,7 @@ pub async fn perform<S: Store + 'static>(
     asked: Asked,
 ) -> Answer {
     match call {
-        Call::Home | Call::Description | Call::Docs | Call::Problems | Call::Live | Call::Ready => {
+        Call::Home | Call::Description | Call::Docs | Call::Page(_) | Call::Live | Call::Ready => {
             greet(api, call, asked).await
         }
         Call::Metrics => metrics::metrics(api, &asked).await,
@@ -102,7 +102,7 @@ pub async fn greet<S: Store + 'static>(api: &Arc<Api<S>>, call: Call, _asked: As
         Call::Ready => Ok(health::ready(api).await),
         Call::Description => Ok(docs::description()),
         Call::Docs => Ok(docs::calls()),
-        Call::Problems => Ok(docs::problems()),
+        Call::Page(path) => docs::page(&path),
         _ => Ok(health::home(api)),
     }
 }

@@ -122,7 +122,7 @@ async fn the_interface_describes_itself_to_everybody() {
     let world = World::without_workers().await;
     let (status, document) = world.get("/api/openapi.json").await;
     assert_eq!((status, &document["openapi"]), (200, &json!("3.1.0")));
-    for path in ["/api/docs", "/api/docs/problems"] {
+    for path in ["/api/docs", "/docs", "/docs/", "/docs/errors/run_not_found"] {
         let response = world.http.get(world.url(path)).send().await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
         assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");

@@ -13,9 +13,9 @@ use windlass_api::{Auth, FirstToken, Server};
 use windlass_clock::Clock;
 use windlass_master::{Config, Ended, Handle, Shell};
 use windlass_model::Name;
-use windlass_rest::problem::Exit;
 use windlass_store_sqlite::SqliteStore;
 
+use crate::codes::Code;
 use crate::exit::Failure;
 use crate::settings::Settings;
 
@@ -36,7 +36,9 @@ pub enum StoreUrl {
 impl StoreUrl {
     /// Reads a URL.
     pub fn read(text: &str) -> Result<StoreUrl, Failure> {
-        let refuse = |why: String| Failure::usage(anyhow::anyhow!("`{text}` cannot be the store: {why}"));
+        let refuse = |why: String| {
+            Failure::new(Code::BadSetting, anyhow::anyhow!("`{text}` cannot be the store: {why}"))
+        };
         let (scheme, rest) = text.split_once(':').unwrap_or((text, ""));
         match scheme {
             "sqlite" if rest.is_empty() => Err(refuse("it names no file".into()).hint("write sqlite:PATH")),
@@ -114,18 +116,17 @@ impl MasterPart {
     pub async fn failed(&mut self) -> Failure {
         tokio::select! {
             ended = &mut self.shell => match ended {
-                Ok(Ended::NameTaken(_)) => Failure {
-                    exit: Exit::Conflict,
-                    error: anyhow::anyhow!("another live master is called `{}`", self.handle.name()),
-                    hint: Some("start this one with another --name".into()),
-                },
-                Ok(Ended::Stopped) => anyhow::anyhow!("the master has stopped").into(),
-                Err(error) => anyhow::Error::new(error).context("the master has failed").into(),
+                Ok(Ended::NameTaken(_)) => {
+                    let error = anyhow::anyhow!("another live master is called `{}`", self.handle.name());
+                    Failure::new(Code::MasterNameTaken, error).hint("start this one with another --name")
+                }
+                Ok(Ended::Stopped) => failed(anyhow::anyhow!("the master has stopped")),
+                Err(error) => failed(anyhow::Error::new(error).context("the master has failed")),
             },
             ended = &mut self.server => match ended {
-                Ok(Ok(())) => anyhow::anyhow!("the server has stopped").into(),
-                Ok(Err(error)) => anyhow::Error::new(error).context("the server has failed").into(),
-                Err(error) => anyhow::Error::new(error).context("the server has failed").into(),
+                Ok(Ok(())) => failed(anyhow::anyhow!("the server has stopped")),
+                Ok(Err(error)) => failed(anyhow::Error::new(error).context("the server has failed")),
+                Err(error) => failed(anyhow::Error::new(error).context("the server has failed")),
             },
         }
     }
@@ -143,6 +144,10 @@ impl MasterPart {
     }
 }
 
+fn failed(error: anyhow::Error) -> Failure {
+    Failure::new(Code::ServerFailed, error)
+}
+
 async fn listen(settings: &Settings) -> Result<TcpListener, Failure> {
     let text = settings.needed("listen")?;
     let address: SocketAddr = match text.parse() {
@@ -153,10 +158,10 @@ async fn listen(settings: &Settings) -> Result<TcpListener, Failure> {
             })?
         }
     };
-    TcpListener::bind(address).await.map_err(|cause| Failure {
-        exit: Exit::Failed,
-        error: anyhow::Error::new(cause).context(format!("cannot listen on {address}")),
-        hint: Some("end what listens there, or choose another address with --listen".into()),
+    TcpListener::bind(address).await.map_err(|cause| {
+        let error = anyhow::Error::new(cause).context(format!("cannot listen on {address}"));
+        Failure::new(Code::CannotListen, error)
+            .hint("end what listens there, or choose another address with --listen")
     })
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use windlass_model::Name;
 
+use crate::codes::Code;
 use crate::exit::Failure;
 use crate::settings::Settings;
 
@@ -21,7 +22,8 @@ pub fn data(settings: &Settings) -> Result<PathBuf, Failure> {
     let of_user = std::env::var_os("XDG_DATA_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let of_home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
     let base = of_user.or_else(of_home).ok_or_else(|| {
-        Failure::usage(anyhow::anyhow!("there is no home folder to keep data in")).hint("set --data DIR")
+        Failure::new(Code::MissingSetting, anyhow::anyhow!("there is no home folder to keep data in"))
+            .hint("set --data DIR")
     })?;
     Ok(base.join("windlass"))
 }
@@ -37,7 +39,7 @@ pub fn name(settings: &Settings, suffix: &str) -> Result<Name, Failure> {
             let made = format!("{host}{suffix}");
             Name::new(made.trim_start_matches(['-', '.', '_']))
                 .or_else(|_| Name::new("windlass"))
-                .map_err(|error| Failure::usage(anyhow::Error::new(error)).hint("set --name"))
+                .map_err(|error| Failure::new(Code::BadSetting, error).hint("set --name"))
         }
     }
 }

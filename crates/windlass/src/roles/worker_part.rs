@@ -9,7 +9,6 @@ use windlass_clock::Clock;
 use windlass_core::requirement::Capability;
 use windlass_model::Name;
 use windlass_model::quantity::Quantity;
-use windlass_rest::problem::Exit;
 use windlass_worker::data_folder::DataFolder;
 use windlass_worker::executors::{Options, Reach};
 use windlass_worker::life::{Command, Config, Ended, Life, LifeError};
@@ -18,6 +17,7 @@ use windlass_worker::logs::{Bounds, Logs};
 use windlass_worker::masters::{Addresses, Masters, Token};
 
 use super::signals::Signals;
+use crate::codes::Code;
 use crate::exit::Failure;
 use crate::settings::{Settings, SettingsError};
 
@@ -49,10 +49,12 @@ impl WorkerPart {
         let folder = folder.to_owned();
         let data = tokio::task::spawn_blocking(move || DataFolder::open(&folder)).await??;
         let logs = Logs::new(&data.logs(), Bounds::default());
-        let token = token.map(Token::new).transpose().map_err(Failure::usage)?;
+        let token = token.map(Token::new).transpose();
+        let token = token.map_err(|error| Failure::new(Code::BadToken, error))?;
         let program = env!("CARGO_PKG_VERSION").to_owned();
         let addresses = Addresses { masters, name, token, program };
-        let masters = Masters::connect(data.life(), addresses, logs.clone()).map_err(Failure::usage)?;
+        let masters = Masters::connect(data.life(), addresses, logs.clone())
+            .map_err(|error| Failure::new(Code::BadMasterAddress, error))?;
         let duration = |key| settings.duration(key).expect("the table has a default");
         let reach = if settings.switch("http_private") { Reach::Everywhere } else { Reach::Public };
         let config = Config {
@@ -72,14 +74,16 @@ impl WorkerPart {
     /// Why it has ended by itself. Cancel safe.
     pub async fn failed(&mut self) -> Failure {
         match (&mut self.life).await {
-            Ok(Ok(Ended::LauncherGone)) => Failure {
-                exit: Exit::Failed,
-                error: anyhow::anyhow!("the process that starts tasks has died, and all of them with it"),
-                hint: Some("start the worker again: what was lost is tried again".into()),
-            },
-            Ok(Ok(Ended::Told | Ended::Drained)) => anyhow::anyhow!("the worker has ended").into(),
-            Ok(Err(error)) => anyhow::Error::new(error).context("the worker has failed").into(),
-            Err(error) => anyhow::Error::new(error).context("the worker has failed").into(),
+            Ok(Ok(Ended::LauncherGone)) => {
+                let said = "the process that starts tasks has died, and all of them with it";
+                Failure::new(Code::LauncherDied, anyhow::anyhow!(said))
+                    .hint("start the worker again: what was lost is tried again")
+            }
+            Ok(Ok(Ended::Told | Ended::Drained)) => {
+                Failure::new(Code::ServerFailed, anyhow::anyhow!("the worker has ended"))
+            }
+            Ok(Err(error)) => failed(error),
+            Err(error) => failed(error),
         }
     }
 
@@ -94,6 +98,10 @@ impl WorkerPart {
         let _ = self.commands.send(Command::End).await;
         let _ = (&mut self.life).await;
     }
+}
+
+fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
+    Failure::new(Code::ServerFailed, anyhow::Error::new(error).context("the worker has failed"))
 }
 
 /// Says when the machine has too little of something, and when it has enough again; until the worker ends.

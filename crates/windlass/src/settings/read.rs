@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use windlass_model::Duration;
 
 use super::args::{Given, IsRole};
+use crate::codes::Code;
+
 use super::keys::{KEYS, Key, Kind, Role};
 
 /// Where settings are looked for when nobody names a file.
@@ -55,6 +57,20 @@ pub enum SettingsError {
     Value { key: &'static str, value: String, origin: Origin, why: String },
     #[error("`{key}` is not set")]
     Missing { key: &'static str },
+}
+
+impl SettingsError {
+    /// Its stable name.
+    pub fn code(&self) -> Code {
+        match self {
+            SettingsError::Unreadable { .. } | SettingsError::Toml { .. } | SettingsError::Shape { .. } => {
+                Code::SettingsFile
+            }
+            SettingsError::UnknownKey { .. } => Code::UnknownSetting,
+            SettingsError::Value { .. } => Code::BadSetting,
+            SettingsError::Missing { .. } => Code::MissingSetting,
+        }
+    }
 }
 
 fn meant(near: &Option<&'static str>) -> String {

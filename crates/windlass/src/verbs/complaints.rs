@@ -4,11 +4,13 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use windlass_rest::ProblemCode;
 use windlass_rest::diagnostics::{Diagnostic, Severity};
 use windlass_rest::problem::Exit;
 use windlass_workflow::Checked;
 
 use super::output::Out;
+use crate::codes::Code;
 use crate::exit::Failure;
 
 /// A workflow file and what was found in it.
@@ -26,13 +28,12 @@ impl File {
         if name == "-" {
             std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
         } else {
-            let unreadable = |error: std::io::Error| Failure {
-                exit: if error.kind() == std::io::ErrorKind::NotFound {
-                    Exit::NotFound
-                } else {
-                    Exit::Failed
-                },
-                ..Failure::from(anyhow::Error::new(error).context(format!("cannot read {name}")))
+            let unreadable = |error: std::io::Error| {
+                let code = match error.kind() {
+                    std::io::ErrorKind::NotFound => Code::FileNotFound,
+                    _ => Code::FileUnreadable,
+                };
+                Failure::new(code, anyhow::Error::new(error).context(format!("cannot read {name}")))
             };
             bytes = std::fs::read(name).map_err(unreadable)?;
         }
@@ -92,7 +93,7 @@ pub fn files_below(path: &str) -> Result<Vec<String>, Failure> {
         }
     }
     if found.is_empty() {
-        return Err(Failure::not_found(format!("there is no workflow file in {path}"))
+        return Err(Failure::new(Code::FileNotFound, anyhow::anyhow!("there is no workflow file in {path}"))
             .hint("workflow files end with .yaml, .yml or .json"));
     }
     found.sort();
@@ -107,11 +108,9 @@ pub fn is_workflow_file(path: &Path) -> bool {
 
 /// The failure of a wrong file, whose complaints were told.
 pub fn refused(name: &str) -> Failure {
-    Failure {
-        exit: Exit::InvalidWorkflow,
-        ..Failure::from(anyhow::anyhow!("{name} is no valid workflow [invalid_workflow]"))
-    }
-    .hint("`windlass explain CODE` tells more about a code in brackets")
+    Failure { exit: Exit::InvalidWorkflow, ..Failure::from(anyhow::anyhow!("{name} is no valid workflow")) }
+        .code(ProblemCode::InvalidWorkflow.as_str())
+        .hint("`windlass explain CODE` tells more about a code in brackets")
 }
 
 /// What the server said about a file: its complaints with the file's name, or else whatever went wrong.

@@ -16,6 +16,7 @@ use super::output::Column;
 use super::session::Session;
 use super::submit::begun_and_waited;
 use super::{runs, words};
+use crate::codes::Code;
 use crate::exit::{Failure, tell};
 
 /// Which runs.
@@ -215,8 +216,9 @@ fn one_or_fitting(jobs: Vec<Job>, task: &str, verb: JobVerb) -> Result<Vec<Job>,
     if fitting.is_empty() {
         let verb = verb.as_str();
         let error = anyhow!("none of the {count} jobs of `{task}` is in a state for {verb}");
-        return Err(Failure { exit: Exit::Conflict, ..Failure::from(error) }
-            .hint(format!("name one of them, as in `{task}[0]`")));
+        return Err(
+            Failure::new(Code::NoFittingJob, error).hint(format!("name one of them, as in `{task}[0]`"))
+        );
     }
     Ok(fitting)
 }

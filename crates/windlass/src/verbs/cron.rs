@@ -76,8 +76,8 @@ impl Next {
 
     /// A bad rule is a mistake of the call: there is no file that would be invalid.
     fn refused(&self, error: &TextError) -> Failure {
-        let failure =
-            Failure::usage(anyhow!("cannot use `{}`: {} [{}]", self.rule, error.message, error.code));
+        let failure = Failure::usage(anyhow!("cannot use `{}`: {}", self.rule, error.message))
+            .code(error.code.as_str());
         match &error.help {
             Some(help) => failure.hint(help),
             None => failure,

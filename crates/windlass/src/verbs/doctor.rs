@@ -175,8 +175,8 @@ async fn server(client: &Client) -> Vec<Check> {
     match client.probe("livez").await {
         Ok(_) => checks.push(ok("server", format!("{} answers", client.server()))),
         Err(error) => {
-            let Failure { error, hint, .. } = Failure::from(error);
-            checks.push(fail("server", shown(&error), hint));
+            let Failure { error, hint, code, .. } = Failure::from(error);
+            checks.push(fail("server", format!("{} [{code}]", shown(&error).0), hint));
             return checks;
         }
     }

@@ -2,6 +2,7 @@
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
+use windlass_rest::ProblemCode;
 use windlass_rest::problem::Exit;
 
 use crate::exit::Failure;
@@ -94,6 +95,7 @@ impl Later {
             Later::Mcp(_) => ("mcp", "every verb answers with -o json"),
             Later::Top(_) => ("top", "windlass cluster, windlass workers list, windlass runs list"),
         };
-        Err(Failure::usage(anyhow!("`windlass {verb}` is not there yet [not_yet_supported]")).hint(instead))
+        let failure = Failure::usage(anyhow!("`windlass {verb}` is not there yet"));
+        Err(failure.code(ProblemCode::NotYetSupported.as_str()).hint(instead))
     }
 }

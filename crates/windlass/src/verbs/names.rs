@@ -10,6 +10,7 @@ use windlass_rest::workflows::ListWorkflows;
 use windlass_workflow::diagnostic::did_you_mean;
 
 use super::session::{Session, all};
+use crate::codes::Code;
 use crate::exit::Failure;
 
 /// How many runs or names are looked through for what somebody meant.
@@ -27,7 +28,7 @@ impl Session {
             let newest = self.client.runs(&ListRuns { limit: Some(1), ..ListRuns::default() }).await?;
             let newest = newest.items.into_iter().next().map(|run| run.id);
             return newest.ok_or_else(|| {
-                Failure::not_found("there is no run yet".to_owned())
+                Failure::not_found(ProblemCode::RunNotFound, "there is no run yet".to_owned())
                     .hint("start one with \"windlass submit -- echo hi\"")
             });
         }
@@ -47,14 +48,15 @@ impl Session {
         match &found[..] {
             [run] => Ok(run.id.clone()),
             [] => {
-                let failure = Failure::not_found(format!("there is no run `{meant}` [run_not_found]"));
+                let failure =
+                    Failure::not_found(ProblemCode::RunNotFound, format!("there is no run `{meant}`"));
                 Err(failure.hint(self.hint_for_run(meant).await))
             }
             [_, _, ..] => {
                 let ids: Vec<&str> = found.iter().take(NAMED).map(|run| &*run.id).collect();
                 let more = if found.len() > NAMED { ", …" } else { "" };
-                Err(Failure::usage(anyhow!("several runs begin with `{meant}`: {}{more}", ids.join(", ")))
-                    .hint("write more of the id"))
+                let error = anyhow!("several runs begin with `{meant}`: {}{more}", ids.join(", "));
+                Err(Failure::new(Code::AmbiguousRun, error).hint("write more of the id"))
             }
         }
     }
@@ -94,7 +96,8 @@ impl Session {
         if !found.is_empty() {
             return Ok(found);
         }
-        let mut failure = Failure::not_found(format!("run {run} has no task `{meant}` [job_not_found]"));
+        let mut failure =
+            Failure::not_found(ProblemCode::JobNotFound, format!("run {run} has no task `{meant}`"));
         let query = ListJobs { limit: Some(LOOKED_THROUGH), ..ListJobs::default() };
         if let Ok(page) = self.client.jobs(run, &query).await {
             let mut tasks: Vec<&str> = page.items.iter().map(|job| &*job.task).collect();

@@ -5,7 +5,7 @@ use serde::Serialize;
 use windlass_rest::cron::CronTime;
 use windlass_rest::problem::Exit;
 use windlass_rest::schedules::{Firing, ListSchedules, NextQuery, Schedule};
-use windlass_rest::{PageQuery, Time};
+use windlass_rest::{PageQuery, ProblemCode, Time};
 use windlass_workflow::diagnostic::did_you_mean;
 
 use super::output::Column;
@@ -153,8 +153,8 @@ impl Named {
         let names = known.iter().flat_map(|schedule| [&*schedule.workflow, &*schedule.id]);
         let hint = did_you_mean(&self.name, names)
             .unwrap_or_else(|| "\"windlass schedules list\" shows what there is".to_owned());
-        Err(Failure::not_found(format!("no workflow `{}` has a schedule [schedule_not_found]", self.name))
-            .hint(hint))
+        let said = format!("no workflow `{}` has a schedule", self.name);
+        Err(Failure::not_found(ProblemCode::ScheduleNotFound, said).hint(hint))
     }
 }
 

@@ -10,6 +10,7 @@ use windlass_client::new_key;
 use windlass_rest::problem::Exit;
 use windlass_rest::runs::{CreateRun, Definition};
 use windlass_rest::{Priority, Time};
+use windlass_workflow::definition::{Param, ParamType};
 
 use super::complaints::{self, File};
 use super::session::Session;
@@ -28,7 +29,7 @@ pub struct Start {
     /// A stored workflow's name, or a file (with a / in its path, or ending with .yaml, .yml or .json)
     #[arg(value_name = "NAME|FILE")]
     what: String,
-    /// Parameter
+    /// Parameter, read as the type that the workflow declares: text, 20, true, 2026-01-31, '[1, 2]'
     #[arg(short = 'p', long = "param", value_name = "K=V")]
     params: Vec<String>,
     /// Not before this time; a duration such as 10m is from now
@@ -61,7 +62,6 @@ impl Start {
     pub async fn run(self, session: &Session) -> Result<Exit, Failure> {
         let params = pairs(&self.params, "-p")?;
         let mut create = CreateRun {
-            params: params.into_iter().map(|(name, value)| (name, Value::String(value))).collect(),
             priority: self.priority,
             run_at: self.at,
             logical_time: self.logical_time,
@@ -73,12 +73,22 @@ impl Start {
         let key = self.idempotency_key.unwrap_or_else(new_key);
         let run = if is_file(&self.what) {
             let file = File::read(&self.what)?;
-            file.right(&session.out)?;
+            let checked = file.right(&session.out)?;
+            create.params = typed(params, &checked.definition.params);
             create.definition = Some(Definition::Text(file.text.clone()));
             let made = session.client.create_run(&key, &create).await;
             made.map_err(|error| complaints::of_server(&file.name, error))?
         } else {
             create.workflow = Some(self.what.clone());
+            let declared = match params.is_empty() {
+                true => Vec::new(),
+                // One that is not there is told when the run is asked for.
+                false => match session.client.workflow(&self.what, None).await {
+                    Ok(stored) => super::workflows::read(&stored)?.params.clone(),
+                    Err(_) => Vec::new(),
+                },
+            };
+            create.params = typed(params, &declared);
             match session.client.create_run(&key, &create).await {
                 Ok(run) => run,
                 Err(error) => return Err(session.workflow_hint(&self.what, error).await),
@@ -91,6 +101,26 @@ impl Start {
 /// Names of workflows have no `/`, and hardly ever end like files.
 fn is_file(what: &str) -> bool {
     what == "-" || what.contains('/') || complaints::is_workflow_file(Path::new(what))
+}
+
+/// Values of the types that the workflow declares: what is typed is text, and `20` may mean a number. What cannot be
+/// read is sent as it is, and refused by who knows what is wanted.
+fn typed(given: BTreeMap<String, String>, declared: &[Param]) -> BTreeMap<String, Value> {
+    let value = |name: &str, text: String| {
+        let kind = declared.iter().find(|param| param.name.as_str() == name).map(|param| param.kind);
+        let read = match kind {
+            Some(ParamType::String | ParamType::Date | ParamType::Datetime) | None => None,
+            Some(
+                ParamType::Integer
+                | ParamType::Number
+                | ParamType::Boolean
+                | ParamType::List
+                | ParamType::Object,
+            ) => serde_json::from_str(&text).ok(),
+        };
+        read.unwrap_or(Value::String(text))
+    };
+    given.into_iter().map(|(name, text)| (name.clone(), value(&name, text))).collect()
 }
 
 fn pairs(given: &[String], flag: &str) -> Result<BTreeMap<String, String>, Failure> {

@@ -17,6 +17,7 @@ use super::session::Session;
 use super::times;
 use super::wait::{self, Waited};
 use super::words;
+use crate::codes::Code;
 use crate::exit::{Failure, tell};
 
 /// What the one task of a command is called.
@@ -171,8 +172,9 @@ fn environment(pair: &str) -> Result<(String, String), Failure> {
         return Ok((name.to_owned(), value.to_owned()));
     }
     let here = std::env::var(pair).map_err(|_| anyhow!("the environment has no variable `{pair}`"));
-    here.map(|value| (pair.to_owned(), value))
-        .map_err(|error| Failure::usage(error).hint(format!("give it a value: -e {pair}=VALUE")))
+    here.map(|value| (pair.to_owned(), value)).map_err(|error| {
+        Failure::new(Code::MissingVariable, error).hint(format!("give it a value: -e {pair}=VALUE"))
+    })
 }
 
 /// The program's name, with what names may not have left out.

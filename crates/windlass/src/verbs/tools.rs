@@ -1,15 +1,14 @@
 //! `schema`, `explain`, `completions`: what helps with the rest, without a server.
 
+use anyhow::anyhow;
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 use serde::Serialize;
-use windlass_rest::ProblemCode;
 use windlass_rest::problem::Exit;
-use windlass_rest::why::ReasonCode;
-use windlass_workflow::Code;
 use windlass_workflow::diagnostic::did_you_mean;
 
 use super::output::{Column, Out};
+use crate::codes::{self, Code, Entry};
 use crate::exit::Failure;
 
 /// Prints the JSON Schema of workflow files.
@@ -31,9 +30,18 @@ pub struct Explain {
     code: Option<String>,
 }
 
-/// What a code means, in one of the vocabularies.
+/// A code and the page about it.
 #[derive(Serialize)]
-struct Meaning {
+struct Explained {
+    code: String,
+    kind: &'static str,
+    /// The whole page, as Markdown.
+    page: &'static str,
+}
+
+/// A line of the list of all codes.
+#[derive(Serialize)]
+struct Listed {
     code: &'static str,
     kind: &'static str,
     meaning: String,
@@ -41,65 +49,62 @@ struct Meaning {
 
 impl Explain {
     pub fn run(&self, out: &Out) -> Result<Exit, Failure> {
-        const COLUMNS: &[Column<Meaning>] = &[
-            ("CODE", |meaning| meaning.code.to_owned()),
-            ("KIND", |meaning| meaning.kind.to_owned()),
-            ("MEANING", |meaning| meaning.meaning.clone()),
+        const COLUMNS: &[Column<Listed>] = &[
+            ("CODE", |listed| listed.code.to_owned()),
+            ("KIND", |listed| listed.kind.to_owned()),
+            ("MEANING", |listed| listed.meaning.clone()),
         ];
-        let known = meanings();
+        let entries = codes::entries();
         let Some(code) = &self.code else {
-            out.list(&known, COLUMNS, &[], "")?;
+            let listed = entries.into_iter().map(|Entry { code, kind, meaning, .. }| Listed {
+                code,
+                kind,
+                meaning: meaning.into_owned(),
+            });
+            out.list(&listed.collect::<Vec<_>>(), COLUMNS, &[], "")?;
             return Ok(Exit::Fine);
         };
-        let code = code.trim_matches(['[', ']']);
-        let mut found: Vec<&Meaning> = known.iter().filter(|meaning| meaning.code == code).collect();
-        match &found[..] {
-            [] => {
-                let near = did_you_mean(code, known.iter().map(|meaning| meaning.code));
-                let hint = near.unwrap_or_else(|| "\"windlass explain\" lists every code".to_owned());
-                Err(Failure::not_found(format!("there is no code `{code}`")).hint(hint))
-            }
-            [one] => {
-                out.one(one, code, |out| out.line(format!("{code} ({}): {}", one.kind, one.meaning)))?;
-                Ok(Exit::Fine)
-            }
-            _ if out.is_for_people() => {
-                found
-                    .iter()
-                    .try_for_each(|one| out.line(format!("{code} ({}): {}", one.kind, one.meaning)))?;
-                Ok(Exit::Fine)
-            }
-            _ => {
-                found.sort_by_key(|one| one.kind);
-                out.list(&found, &[("CODE", |one: &&Meaning| one.code.to_owned())], &[], "")?;
-                Ok(Exit::Fine)
-            }
-        }
+        let code = code.trim_matches(['[', ']', '`']);
+        let entry = entries.iter().find(|entry| entry.code == code);
+        let (Some(entry), Some(document)) = (entry, windlass_docs::error_page(code)) else {
+            let near = did_you_mean(code, entries.iter().map(|entry| entry.code));
+            let hint = near.unwrap_or_else(|| "\"windlass explain\" lists every code".to_owned());
+            return Err(Failure::new(Code::NotExplained, anyhow!("there is no code `{code}`")).hint(hint));
+        };
+        let explained = Explained { code: code.to_owned(), kind: entry.kind, page: document.text };
+        out.one(&explained, code, |out| out.line(readable(document.text).trim_end()))?;
+        Ok(Exit::Fine)
     }
 }
 
-fn meanings() -> Vec<Meaning> {
-    let complaints = Code::ALL.iter().map(|code| Meaning {
-        code: code.as_str(),
-        kind: "workflow file",
-        meaning: code.meaning().to_owned(),
-    });
-    let problems = ProblemCode::ALL.iter().map(|code| Meaning {
-        code: code.as_str(),
-        kind: "error",
-        meaning: format!(
-            "{} Exit code {}, HTTP status {}.",
-            code.meaning(),
-            code.exit() as u8,
-            code.status()
-        ),
-    });
-    let reasons = ReasonCode::ALL.iter().map(|code| Meaning {
-        code: code.as_str(),
-        kind: "why",
-        meaning: code.meaning().to_owned(),
-    });
-    complaints.chain(problems).chain(reasons).collect()
+/// A page as a terminal shows it best: blocks are indented, links are their words, headings stand alone.
+fn readable(page: &str) -> String {
+    let mut text = String::new();
+    let mut in_block = false;
+    for line in page.lines().filter(|line| !line.starts_with("<!--")) {
+        if line.starts_with("```") {
+            in_block = !in_block;
+        } else if in_block {
+            text += &format!("    {line}\n");
+        } else {
+            text += &without_links(line.trim_start_matches('#').trim_start());
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn without_links(line: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = line;
+    while let Some((before, link)) = rest.split_once('[') {
+        let parts = link.split_once("](").and_then(|(words, more)| Some((words, more.split_once(')')?.1)));
+        let Some((words, after)) = parts else { break };
+        shown += before;
+        shown += words;
+        rest = after;
+    }
+    shown + rest
 }
 
 /// A shell to complete in.
@@ -120,5 +125,17 @@ impl Completions {
         clap_complete::generate(self.shell, &mut crate::cli::Cli::command(), "windlass", &mut script);
         out.line(String::from_utf8_lossy(&script).trim_end())?;
         Ok(Exit::Fine)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_shown_without_what_only_a_browser_needs() {
+        let page =
+            "# `x`\n\nSee [the page](../a.md) and [b](b.md).\n\n<!-- wrong: x -->\n```yaml\nname: [a]\n```\n";
+        assert_eq!(readable(page), "`x`\n\nSee the page and b.\n\n    name: [a]\n");
     }
 }

@@ -42,7 +42,10 @@ impl WhyArgs {
         };
         if let ([job], Some(_)) = (&jobs[..], &self.task) {
             let why = session.client.why(&run.id, job.number).await?;
-            out.one(&why, &job_label(job), |out| show(out, job, &why))?;
+            out.one(&why, &job_label(job), |out| match job.state {
+                JobState::Failed => show_failed(out, &run.id, job),
+                _ => show(out, job, &why),
+            })?;
             return Ok(Exit::Fine);
         }
         let mut told = Vec::new();
@@ -60,6 +63,11 @@ impl WhyArgs {
         }
         if jobs.is_empty() && run.state.is_end() {
             out.note(format!("nothing waits: run {} is {}", run.id, run.state));
+            if out.is_for_people() {
+                let failed = session.jobs_of(&run.id, ListJobs::default()).await?;
+                let failed = failed.iter().filter(|job| job.state == JobState::Failed).take(MOST);
+                failed.into_iter().try_for_each(|job| show_failed(out, &run.id, job))?;
+            }
         } else if jobs.is_empty() {
             let running = run.job_counts.running;
             out.note(format!("nothing waits: run {} is {}, jobs running: {running}", run.id, run.state));
@@ -75,6 +83,24 @@ fn waits(state: JobState) -> bool {
             false
         }
     }
+}
+
+/// What went wrong with a job, and where to look.
+fn show_failed(out: &Out, run: &str, job: &Job) -> std::io::Result<()> {
+    let label = job_label(job);
+    out.line(format!("{label} is {}", out.state(job.state.as_str())))?;
+    let last = job.attempts.last();
+    let code = last.map(|attempt| format!(" [{}]", attempt.state)).unwrap_or_default();
+    let tries = match job.attempts.len() {
+        0 | 1 => String::new(),
+        count => format!(", after {count} attempts"),
+    };
+    out.line(format!("  {}{tries}{code}", job.reason))?;
+    let look = match last {
+        Some(_) => format!("windlass logs {run} '{label}' shows what it printed; "),
+        None => String::new(),
+    };
+    out.line(format!("    -> {look}windlass recover {run} goes on from what failed"))
 }
 
 fn show(out: &Out, job: &Job, why: &Why) -> std::io::Result<()> {

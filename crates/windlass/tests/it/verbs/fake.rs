@@ -77,11 +77,11 @@ impl Fake {
         serde_json::from_str(&found.body).unwrap_or_else(|_| Value::String(found.body.clone()))
     }
 
-    /// A header of the first call.
+    /// A header of the last call.
     pub fn header(&self, name: &str) -> Option<String> {
         let asked = self.asked.lock().unwrap();
         let wanted = format!("{name}: ");
-        asked.first()?.head.lines().find_map(|line| Some(line.strip_prefix(&wanted)?.to_owned()))
+        asked.last()?.head.lines().find_map(|line| Some(line.strip_prefix(&wanted)?.to_owned()))
     }
 }
 

@@ -100,14 +100,23 @@ fn a_bad_rule_or_zone_is_refused_with_advice() {
 
 #[test]
 fn codes_of_every_kind_are_explained() {
-    for (code, kind) in [("unknown_key", "workflow file"), ("run_not_found", "error"), ("no_slot", "why")] {
+    for (code, kind) in [
+        ("unknown_key", "Found in a workflow file"),
+        ("run_not_found", "Said by the server"),
+        ("cannot_listen", "Said by the program itself"),
+        ("timed_out", "How an attempt ended"),
+        ("no_slot", "An answer of"),
+    ] {
         let ended = windlass(&["explain", code]);
-        assert!(ended.code == 0 && ended.stdout.starts_with(&format!("{code} ({kind}): ")), "{ended:?}");
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+        assert!(ended.stdout.starts_with(&format!("`{code}`\n\n*{kind}")), "{ended:?}");
+        assert!(ended.stdout.contains("\nWhat to do\n"), "{ended:?}");
     }
+    assert_eq!(windlass(&["explain", "[no_slot]", "-o", "json"]).json()["kind"], "why");
     windlass(&["explain", "no_slots"]).check(
         4,
         "",
-        "error: there is no code `no_slots`\nhint: did you mean `no_slot`?\n",
+        "error: there is no code `no_slots` [unknown_code]\nhint: did you mean `no_slot`?\n",
     );
 }
 
@@ -137,7 +146,9 @@ fn what_makes_no_sense_is_exit_code_2() {
         let ended = windlass(args);
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}: {ended:?}");
     }
-    assert!(windlass(&["runz"]).stderr.contains("similar subcommand"), "{:?}", windlass(&["runz"]));
+    let mistyped = windlass(&["runz"]).stderr;
+    assert!(mistyped.starts_with("error: unrecognized subcommand 'runz' [usage]\n"), "{mistyped}");
+    assert!(mistyped.contains("similar subcommand"), "{mistyped}");
     assert!(windlass(&["runs", "list", "--state", "runing"]).stderr.contains("did you mean `running`?"));
 }
 
@@ -159,7 +170,7 @@ fn a_server_that_is_not_there_is_exit_code_7() {
     ended.check(
         7,
         "",
-        "error: cannot reach the server at http://127.0.0.1:1: Connection refused (os error 111)\n\
+        "error: cannot reach the server at http://127.0.0.1:1: Connection refused (os error 111) [unreachable]\n\
          hint: start one with \"windlass standalone\", or set --server\n",
     );
 }

@@ -44,7 +44,10 @@ fn a_submitted_command_reaches_the_server_as_it_is() {
 
 #[test]
 fn a_run_of_a_stored_workflow_gets_what_was_said() {
-    let server = Fake::knows(&[(CREATE, 201, run("pending"))]);
+    let mut stored = workflow("nightly");
+    stored["definition"]["params"] = json!({"day": {"type": "date"}, "n": {"type": "integer"}, "who": "me"});
+    let server =
+        Fake::knows(&[("GET /api/v1/workflows/nightly", 200, stored), (CREATE, 201, run("pending"))]);
     let ended = server.windlass(&[
         "run",
         "nightly",
@@ -52,6 +55,8 @@ fn a_run_of_a_stored_workflow_gets_what_was_said() {
         "day=2026-01-01",
         "-p",
         "n=3",
+        "-p",
+        "who=3",
         "--at",
         "2026-02-01T03:00:00+01:00",
         "--from",
@@ -69,7 +74,7 @@ fn a_run_of_a_stored_workflow_gets_what_was_said() {
     assert_eq!(
         server.body(CREATE),
         json!({
-            "workflow": "nightly", "params": {"day": "2026-01-01", "n": "3"}, "priority": "low",
+            "workflow": "nightly", "params": {"day": "2026-01-01", "n": 3, "who": "3"}, "priority": "low",
             "run_at": "2026-02-01T02:00:00.000Z", "from_task": "load",
         })
     );
@@ -251,7 +256,7 @@ fn a_beginning_that_fits_several_runs_or_none_is_refused() {
     server.windlass(&["stop", "0DQ7"]).check(
         2,
         "",
-        "error: several runs begin with `0DQ7`: 0DQ7AAAAAAAA2, 0DQ7AAAAAAAA1\nhint: write more of the id\n",
+        "error: several runs begin with `0DQ7`: 0DQ7AAAAAAAA2, 0DQ7AAAAAAAA1 [ambiguous_run]\nhint: write more of the id\n",
     );
     server.windlass(&["stop", "nightly"]).check(
         4,
