@@ -6,6 +6,7 @@ use std::sync::Arc;
 use windlass_core::rows::Trigger;
 use windlass_core::shard::load::{Rows, StoredRun};
 use windlass_core::shard::schedules::StoredWorkflow;
+use windlass_core::shard::set_aside::SetAside;
 use windlass_model::{Epoch, Name};
 use windlass_workflow::Definition;
 
@@ -39,10 +40,16 @@ impl Loaded {
     pub fn resolve(self, epoch: Epoch, definitions: &impl Definitions) -> (Rows, Vec<Unreadable>) {
         let mut unreadable = self.unreadable;
         let mut runs = Vec::new();
+        let mut set_aside = BTreeMap::new();
         for run in self.runs {
-            match run.resolve(definitions) {
-                Ok(run) => runs.push(run),
-                Err(broken) => unreadable.push(broken),
+            match run.definitions(definitions) {
+                Ok((definition, pinned)) => runs.push(run.with(definition, pinned)),
+                Err(broken) => {
+                    let LoadedRun { row, attempts, .. } = run;
+                    let why = broken.why.as_str().into();
+                    set_aside.insert(row.id, Some(Box::new(SetAside { row, attempts, why })));
+                    unreadable.push(broken);
+                }
             }
         }
         let mut workflows = Vec::new();
@@ -58,12 +65,15 @@ impl Loaded {
                 }),
             }
         }
+        for run in unreadable.iter().filter_map(|record| record.run) {
+            set_aside.entry(run).or_insert(None);
+        }
         let rows = Rows {
             last: self.last_run,
             epoch,
             keys: self.keys,
             runs,
-            set_aside: unreadable.iter().filter_map(|record| record.run).collect(),
+            set_aside,
             workflows,
             pools: self.pools,
             listeners: self.listeners,
@@ -85,7 +95,21 @@ impl LoadedRun {
 
     /// The run with the definitions it needs.
     pub fn resolve(self, definitions: &impl Definitions) -> Result<StoredRun, Unreadable> {
-        let LoadedRun { row, origin, jobs, attempts } = self;
+        let (definition, pinned) = self.definitions(definitions)?;
+        Ok(self.with(definition, pinned))
+    }
+
+    fn with(self, definition: Arc<Definition>, pinned: Arc<BTreeMap<Name, Arc<Definition>>>) -> StoredRun {
+        StoredRun { row: self.row, definition, pinned, jobs: self.jobs, attempts: self.attempts }
+    }
+
+    /// What it runs, and what that may call.
+    #[allow(clippy::type_complexity, reason = "the two parts of a stored run that are not rows")]
+    fn definitions(
+        &self,
+        definitions: &impl Definitions,
+    ) -> Result<(Arc<Definition>, Arc<BTreeMap<Name, Arc<Definition>>>), Unreadable> {
+        let LoadedRun { row, origin, .. } = self;
         let id = row.id;
         let broken = |why: &str| Unreadable { run: Some(id), why: format!("run {id}: {why}") };
         let definition = match (&row.trigger, row.version, &origin.inline) {
@@ -100,7 +124,7 @@ impl LoadedRun {
         let definition = definition.ok_or_else(|| broken("its definition is not there"))?;
         let pinned = pinned(&origin.pinned, definitions)
             .ok_or_else(|| broken("a workflow that it calls is not there in the version it was given"))?;
-        Ok(StoredRun { row, definition, pinned, jobs, attempts })
+        Ok((definition, pinned))
     }
 }
 

@@ -17,6 +17,7 @@ use crate::durable::{Claimed, Commits, Sighting};
 use crate::shard::Shard;
 use crate::shard::input::{Answer, CallId, Input};
 use crate::shard::load::Rows;
+use crate::shard::set_aside::SetAside;
 use crate::time::{Mono, Now};
 
 /// How long a call to the store that failed waits before it is repeated; doubled up to [`RETRY_MAX`].
@@ -183,7 +184,11 @@ impl Master {
         };
         held.failures = 0;
         rows.calendars = Arc::clone(&self.globals.calendars);
-        rows.runs.retain(|run| !self.calls.is_quarantined(run.row.id));
+        for run in rows.runs.extract_if(.., |run| self.calls.is_quarantined(run.row.id)) {
+            let why = "the store does not take what follows from it".into();
+            let set_aside = SetAside { row: run.row, attempts: run.attempts, why };
+            rows.set_aside.insert(set_aside.row.id, Some(Box::new(set_aside)));
+        }
         let part = self.lanes[lane].open.part(shard);
         let machine = Shard::load(now, shard, self.settings.shard, *rows, &mut part.decision);
         held.state = State::Live(Box::new(Live {

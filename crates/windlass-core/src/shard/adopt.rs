@@ -30,7 +30,7 @@ impl Shard {
         }
         let Inventory { life, mut queued, mut held, mut running, finished, .. } = inventory;
         for attempts in [&mut queued, &mut held, &mut running] {
-            attempts.retain(|attempt| !self.set_aside.contains(&attempt.job.run));
+            attempts.retain(|attempt| !self.set_aside.contains_key(&attempt.job.run));
         }
         for (incarnation, attempt, report) in finished {
             self.report(now, WorkerLife { incarnation, ..life }, attempt, report, out);
@@ -70,7 +70,7 @@ impl Shard {
     pub fn recognises(&self, inventory: &Inventory) -> bool {
         let mut all = inventory.running.iter().chain(&inventory.queued).chain(&inventory.held);
         all.all(|attempt| {
-            self.is_current(inventory.life, *attempt) || self.set_aside.contains(&attempt.job.run)
+            self.is_current(inventory.life, *attempt) || self.set_aside.contains_key(&attempt.job.run)
         })
     }
 

@@ -37,7 +37,7 @@ impl Shard {
         let answer = match done {
             Some(Ok(state)) => Answer::Accepted(state),
             Some(Err(refusal)) => Answer::Refused(refusal),
-            None if self.set_aside.contains(&control.run) => Answer::Refused(Refusal::Unreadable),
+            None if self.set_aside.contains_key(&control.run) => self.control_set_aside(now, &control, out),
             None => Answer::Refused(Refusal::NoSuchRun),
         };
         out.messages.push(Message::Answer(call, answer));

@@ -4,7 +4,7 @@
 //! their dependencies, and what is stored of their jobs is laid over them. What was not decided before is
 //! decided now, by the same code.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_model::policy::{TimeoutAction, WorkerLost};
@@ -21,6 +21,7 @@ use super::progress::ends_with_the_rest;
 use super::reconcile::Wanted;
 use super::reports::{after_load, alone_after_load};
 use super::schedules::StoredWorkflow;
+use super::set_aside::SetAside;
 use super::timers::Timer;
 use crate::requirement::Requirement;
 use crate::rows::{
@@ -41,8 +42,8 @@ pub struct Rows {
     /// Runs with open work.
     pub runs: Vec<StoredRun>,
     /// Runs with open work that cannot be read. Nothing is decided about them: what of them runs goes on, and its
-    /// results wait on their workers until somebody can read the run.
-    pub set_aside: BTreeSet<RunId>,
+    /// results wait on their workers until somebody can read the run, or stops it.
+    pub set_aside: BTreeMap<RunId, Option<Box<SetAside>>>,
     /// Workflows whose home it is.
     pub workflows: Vec<StoredWorkflow>,
     /// Pools whose home it is, with their limits and the permits that are given.

@@ -31,6 +31,7 @@ mod reopen;
 mod reports;
 pub mod schedules;
 mod scope;
+pub mod set_aside;
 mod task_timeouts;
 mod timers;
 pub mod view;
@@ -55,6 +56,7 @@ use open_run::OpenRun;
 use pools::Pool;
 use queue::Queue;
 use reconcile::Unsettled;
+use set_aside::SetAside;
 use timers::Timers;
 
 pub use why::Reason;
@@ -71,7 +73,7 @@ pub struct Shard {
     pools: BTreeMap<Name, Pool>,
     runs: BTreeMap<RunId, Box<OpenRun>>,
     /// Open runs that the load could not read.
-    set_aside: BTreeSet<RunId>,
+    set_aside: BTreeMap<RunId, Option<Box<SetAside>>>,
     homes: BTreeMap<Name, Home>,
     keys: BTreeMap<Key, KeyRow>,
     queue: Queue,
@@ -127,7 +129,7 @@ impl Shard {
             asks: 0,
             pools: BTreeMap::new(),
             runs: BTreeMap::new(),
-            set_aside: BTreeSet::new(),
+            set_aside: BTreeMap::new(),
             homes: BTreeMap::new(),
             keys: BTreeMap::new(),
             queue: Queue::default(),

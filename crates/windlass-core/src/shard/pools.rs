@@ -171,7 +171,7 @@ impl Shard {
         };
         let wanted =
             self.with_run(now, ask.job.run, out, |shard, run, _| shard.is_wanted(now, run, ask, is_grant));
-        if wanted != Some(true) && !self.set_aside.contains(&ask.job.run) {
+        if wanted != Some(true) && !self.set_aside.contains_key(&ask.job.run) {
             out.messages.push(Message::ToPool(name.clone(), ToPool::Return(ask)));
         }
     }

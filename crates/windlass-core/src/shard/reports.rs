@@ -72,7 +72,7 @@ impl Shard {
         report: Report,
         out: &mut Decision,
     ) {
-        if self.set_aside.contains(&attempt.job.run) {
+        if self.set_aside.contains_key(&attempt.job.run) {
             return;
         }
         let (held, over) = (report == Report::Held, !matches!(report, Report::Held | Report::Started));

@@ -13,7 +13,7 @@ use windlass_core::shard::input::{
     Answer, Call, CallId, Command, Input, RecoverFrom, Refusal, Report, ToWorker,
 };
 use windlass_core::time::Wall;
-use windlass_model::{Duration, Name, RunId};
+use windlass_model::{Duration, Name, RunId, RunIdSource, ShardId};
 
 use crate::world::{World, flow, life, ok};
 
@@ -37,7 +37,7 @@ fn a_run_that_cannot_be_read_is_left_alone_and_says_so() {
         ToWorker::Assign(_) | ToWorker::Settled(_) | ToWorker::Go(_) => false,
     };
     assert!(!world.orders.iter().any(|(_, order)| touched(order)), "what runs goes on");
-    assert_eq!(world.control(bad, Command::Stop), Answer::Refused(Refusal::Unreadable));
+    assert_eq!(world.control(bad, Command::Pause), Answer::Refused(Refusal::Unreadable));
     let place = world.held.iter().position(|(_, held)| held.attempt.job.run == bad).unwrap();
     let (of, held) = world.held[place].clone();
     world.input(Input::Report(of, held.attempt, ok()));
@@ -51,6 +51,29 @@ fn a_run_that_cannot_be_read_is_left_alone_and_says_so() {
     world.succeed(0);
     world.finish();
     assert_eq!(world.state(bad), SUCCESS);
+}
+
+#[test]
+fn a_run_that_cannot_be_read_can_be_stopped() {
+    let mut world = World::with_worker();
+    let bad = world.submit(&flow("name: bad\ntasks: {a: {run: x}, b: {run: x, depends_on: [a]}}"));
+    world.offer(10);
+    world.start(0);
+    let (of, held) = world.held[0].clone();
+    world.set_aside.insert(bad);
+    world.reload();
+    let stopped = Run::Ended(RunEnd::Stopped);
+    assert_eq!(world.control(bad, Command::Stop), Answer::Accepted(stopped));
+    assert_eq!(world.state(bad), stopped);
+    assert!(world.runs[&bad].reason.contains("could not be read"), "{}", world.runs[&bad].reason);
+    let lost = windlass_core::attempt::State::Ended(windlass_core::attempt::End::Lost);
+    assert!(world.attempts.values().all(|row| row.state == lost), "nobody says that it was killed");
+    let killed = |(_, order): &(_, ToWorker)| matches!(order, ToWorker::Kill(id, _) if *id == held.attempt);
+    assert!(world.orders.iter().any(killed), "its worker is told to end it");
+    world.set_aside.clear();
+    world.load();
+    world.input(Input::Report(of, held.attempt, Report::Killed(StopReason::Stop, None)));
+    assert_eq!(world.state(bad), stopped, "it stays so");
 }
 
 #[test]
@@ -137,6 +160,30 @@ fn ids_do_not_repeat_when_the_clock_steps_back() {
         world.control(id, Command::Stop);
     }
     assert_eq!(ids.len(), 10_000);
+}
+
+#[test]
+fn a_hundred_thousand_ids_of_eight_shards_differ_while_the_clock_steps_back_twice() {
+    let mut sources: Vec<_> =
+        (0..8).map(|shard| RunIdSource::new(ShardId::new(shard).unwrap(), None)).collect();
+    let (mut ids, mut wall) = (BTreeSet::new(), 1_780_000_000_000_i64);
+    for number in 0..100_000 {
+        let place = number % sources.len();
+        ids.insert(sources[place].next_id(wall).unwrap());
+        wall += i64::from(number % 50 == 0);
+        if number == 30_000 || number == 70_000 {
+            wall -= 5_000;
+        }
+        if number == 50_000 {
+            // Every shard changes hands: what the last owner stored is where the next goes on.
+            let last = |place| {
+                ids.iter().copied().filter(|id: &RunId| id.shard() == ShardId::new(place).unwrap()).max()
+            };
+            sources =
+                (0..8).map(|place| RunIdSource::new(ShardId::new(place).unwrap(), last(place))).collect();
+        }
+    }
+    assert_eq!(ids.len(), 100_000);
 }
 
 /// A world at an even hour with a workflow of that schedule.

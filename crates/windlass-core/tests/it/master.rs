@@ -1,6 +1,6 @@
 //! A master with one shard and one worker: what it says, and when.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_core::attempt::{self, StopReason};
@@ -170,7 +170,7 @@ impl Bench {
             last: Some(self.attempt.job.run),
             epoch,
             keys: Vec::new(),
-            set_aside: BTreeSet::new(),
+            set_aside: BTreeMap::new(),
             runs: vec![run],
             workflows: Vec::new(),
             pools: Vec::new(),

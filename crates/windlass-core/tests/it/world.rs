@@ -19,6 +19,7 @@ use windlass_core::shard::input::{
 use windlass_core::shard::load::{Rows, StoredRun};
 use windlass_core::shard::pools::Ask;
 use windlass_core::shard::schedules::StoredWorkflow;
+use windlass_core::shard::set_aside::SetAside;
 use windlass_core::shard::{Reason, Shard};
 use windlass_core::time::{Mono, Now, Wall};
 use windlass_core::wire::{GrantId, Inventory, Round};
@@ -323,7 +324,15 @@ impl World {
             inbox: self.inbox.values().cloned().collect(),
             outbox: self.outbox.values().cloned().collect(),
             backfills: self.backfills.values().filter(|row| !row.state.is_over()).cloned().collect(),
-            set_aside: self.set_aside.clone(),
+            set_aside: self
+                .set_aside
+                .iter()
+                .map(|id| {
+                    let stored = self.stored_run(&self.runs[id]);
+                    let why = "its definition is not there".into();
+                    (*id, Some(Box::new(SetAside { row: stored.row, attempts: stored.attempts, why })))
+                })
+                .collect(),
             calendars: Arc::clone(&self.calendars),
         };
         self.shard = Shard::load(self.now, self.id, Settings::default(), rows, &mut decision);

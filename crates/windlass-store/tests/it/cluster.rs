@@ -306,7 +306,7 @@ impl Cluster {
             inbox: loaded.inbox,
             outbox: loaded.outbox,
             backfills: loaded.backfills,
-            set_aside: BTreeSet::new(),
+            set_aside: BTreeMap::new(),
             calendars: Arc::default(),
         };
         self.shard = Shard::load(self.now, SHARD, Settings::default(), rows, &mut decision);
