@@ -6,7 +6,7 @@
 
 use windlass_core::attempt;
 use windlass_core::durable::Batch;
-use windlass_core::master::input::{FlightId, Input};
+use windlass_core::master::input::FlightId;
 use windlass_core::rows::Change;
 
 use crate::world::{Event, Node, World};
@@ -88,28 +88,28 @@ impl World {
             }
             6 => self.after(soon, Event::Interfere),
             // One that is told to stop now, or later whoever has taken over by then.
-            7 => self.tell_to_stop(master, soon),
+            7 => self.after(soon, Event::StopMaster(master)),
             _ => {
                 let other = self.random.below(self.masters.len());
-                self.tell_to_stop(other, long);
+                self.after(long, Event::StopMaster(other));
             }
         }
     }
 
-    fn tell_to_stop(&mut self, master: usize, delay: u64) {
-        let life = self.masters[master].life;
-        self.after(delay, Event::Master(master, life, Box::new(Input::Stop)));
-    }
-
-    /// The same for a commit, which may also fail.
-    pub fn ambush_commit(&mut self, master: usize, life: u64, flight: FlightId, batches: &[Batch]) -> u64 {
-        let before = self.ambushed;
+    /// The worker that a commit gives work to, if there is one.
+    pub fn assigned_to(&self, batches: &[Batch]) -> Option<usize> {
         let changes = batches.iter().flat_map(|batch| &batch.changes);
         let assigned = changes.filter_map(|change| match change {
             Change::Attempt(row) if row.state == attempt::State::Assigned => Some(row.worker),
             _ => None,
         });
-        let worker = assigned.max().and_then(|worker| self.worker_of(worker));
+        assigned.max().and_then(|worker| self.worker_of(worker))
+    }
+
+    /// The same for a commit, which may also fail.
+    pub fn ambush_commit(&mut self, master: usize, life: u64, flight: FlightId, batches: &[Batch]) -> u64 {
+        let before = self.ambushed;
+        let worker = self.assigned_to(batches);
         let late = self.ambush(Moment::Commit, Some(master), worker);
         if self.ambushed != before && self.random.chance(600) {
             let unknown = self.random.chance(500);

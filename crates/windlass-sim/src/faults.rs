@@ -6,6 +6,9 @@ use windlass_core::master::input::Input;
 
 use crate::world::{Event, Fault, Node, World};
 
+/// Once faults are over, everything that was on its way has arrived after so long, in milliseconds.
+pub const SETTLE: u64 = 1_000;
+
 impl World {
     /// Plans the first of each kind of fault.
     pub fn plan_faults(&mut self) {
@@ -90,14 +93,8 @@ impl World {
                     self.reach.hit("clock stepped back");
                 }
                 match self.somebody() {
-                    Node::Master(number) => self.masters[number].wall_off = step,
+                    Node::Master(number) => self.step_master(number, step),
                     Node::Worker(number) => self.workers[number].wall_off = step,
-                }
-                // Whoever sleeps until a time of the wall clock notices.
-                for number in 0..self.masters.len() {
-                    let life = self.masters[number].life;
-                    self.masters[number].wake = Some(self.time + 1);
-                    self.after(1, Event::WakeMaster(number, life));
                 }
             }
             Fault::Isolate => {
@@ -108,8 +105,7 @@ impl World {
             }
             Fault::Stop => {
                 let number = self.random.below(self.masters.len());
-                let life = self.masters[number].life;
-                self.after(0, Event::Master(number, life, Box::new(Input::Stop)));
+                self.stop_master(number);
             }
             Fault::Stall => {
                 let number = self.random.below(self.masters.len());
@@ -120,6 +116,26 @@ impl World {
                 let long = self.random.between(500, 8_000);
                 self.store.away_until = self.time + long;
             }
+        }
+    }
+
+    /// A master's wall clock is off by so much from now on.
+    pub fn step_master(&mut self, number: usize, off: i64) {
+        if self.quiet {
+            return;
+        }
+        self.masters[number].wall_off = off;
+        // Whoever sleeps until a time of the wall clock notices.
+        let life = self.masters[number].life;
+        self.masters[number].wake = Some(self.time + 1);
+        self.after(1, Event::WakeMaster(number, life));
+    }
+
+    /// A master is told to stop in good order.
+    pub fn stop_master(&mut self, number: usize) {
+        let life = self.masters[number].life;
+        if !self.quiet {
+            self.after(0, Event::Master(number, life, Box::new(Input::Stop)));
         }
     }
 
@@ -215,6 +231,9 @@ impl World {
     pub fn become_quiet(&mut self) {
         self.quiet = true;
         self.cuts.clear();
+        // What was stuck gets free.
+        self.hurry(SETTLE);
+        self.store.in_order(self.time + SETTLE);
         self.store.away_until = 0;
         for number in 0..self.masters.len() {
             self.masters[number].wall_off = 0;

@@ -37,6 +37,7 @@ const TEXTS: &[(bool, &str)] = &[
         false,
         "name: guarded\ntasks: {a: {run: work, orphan_timeout: 15s, on_worker_lost: fail, retries: {max: 3, delay: 1s}}}",
     ),
+    (false, "name: precious\ntasks: {a: {run: work, orphan_timeout: 20s, on_worker_lost: fail}}"),
     (false, "name: awaited\ntasks: {a: {run: work, orphan_timeout: 15s, on_worker_lost: wait}}"),
     (false, "name: once\ntasks: {a: {run: work, on_worker_lost: fail}}"),
     (true, "name: part\ntasks: {x: {run: work}, y: {run: work, depends_on: [x]}}"),
@@ -110,6 +111,8 @@ impl Flow {
                     || tasks.any(|task| task.pool.is_some() || task.gang.is_some())
             }
             Kind::Alone => tasks.any(|task| task.orphan_timeout.is_some()),
+            Kind::Pooled => tasks.any(|task| task.pool.is_some()),
+            Kind::Gangs => tasks.any(|task| task.gang.is_some()),
         }
     }
 }

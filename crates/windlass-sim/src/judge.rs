@@ -138,6 +138,8 @@ pub struct Judge {
     told: Told,
     /// What was reached since somebody looked.
     pub hits: Vec<&'static str>,
+    /// Attempts that were given up since then although they run, and may not run beside another.
+    pub orphans: Vec<AttemptId>,
 }
 
 impl Judge {
@@ -175,6 +177,7 @@ impl Judge {
             poisoned: BTreeSet::new(),
             told: Told::default(),
             hits: Vec::new(),
+            orphans: Vec::new(),
         }
     }
 
@@ -458,6 +461,7 @@ impl Judge {
             let alone = self.task_of(row.job).is_some_and(|(task, _)| task.orphan_timeout.is_some());
             if end == attempt::End::Lost && runs && alone {
                 self.hits.push("wait for an orphan to end");
+                self.orphans.push(id);
             }
             if end == attempt::End::Returned
                 && self.task_of(row.job).is_some_and(|(task, _)| task.gang.is_some())
@@ -812,6 +816,15 @@ impl Judge {
         let before = self.acknowledged.insert(Arc::clone(key), run);
         if before.is_some_and(|before| before != run) {
             self.violated(2, format!("{key} was answered {before:?} and {run}"));
+        }
+    }
+
+    /// A campaign was acknowledged: it is stored, and there is only one.
+    pub fn acknowledged_backfill(&mut self, id: BackfillId) {
+        if !self.backfills.contains_key(&id) {
+            self.violated(1, format!("{id:?} was acknowledged and is not stored"));
+        } else if self.backfills.len() > 1 {
+            self.violated(2, format!("one key made {} campaigns", self.backfills.len()));
         }
     }
 

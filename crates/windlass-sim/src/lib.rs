@@ -20,6 +20,7 @@ mod faults;
 mod master;
 mod network;
 mod people;
+mod plots;
 mod store;
 mod worker;
 mod world;

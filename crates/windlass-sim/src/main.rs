@@ -20,6 +20,9 @@ struct Args {
     /// The first seed.
     #[arg(long, default_value_t = 0)]
     from: u64,
+    /// Plays only every so many-th of them: those that are `from` modulo 15 have one plot.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    step: u64,
     /// Plays this seed alone.
     #[arg(long)]
     seed: Option<u64>,
@@ -63,7 +66,7 @@ fn main() -> ExitCode {
     if args.until_violation {
         watch(Arc::clone(&playing));
     }
-    for seed in args.from..args.from + args.seeds {
+    for seed in (0..args.seeds).map(|number| args.from + number * args.step) {
         if args.until_violation {
             println!("playing {seed}");
             playing.store(seed, Ordering::Relaxed);

@@ -1,10 +1,10 @@
 //! Masters as processes.
 
 use windlass_core::master::Master;
-use windlass_core::master::input::{Decision, Effect, FromPeer, Input, Settings, StoreCall};
+use windlass_core::master::input::{Decision, Effect, FromPeer, Input, Settings, StoreAnswer, StoreCall};
 use windlass_core::shard::input::ToWorker;
 use windlass_core::wire::{Body, Frame, FromWorker, Order};
-use windlass_model::{OwnerId, ShardCount, WorkerId};
+use windlass_model::{Epoch, OwnerId, ShardCount, ShardId, WorkerId};
 
 use crate::ambush::Moment;
 use crate::options::{ADOPTION, LEASE, WORKER_TIMEOUT};
@@ -51,8 +51,15 @@ impl World {
         let later = self.random.chance(300);
         let Some(machine) = &mut self.masters[number].machine else { return };
         let relays = matches!(input, Input::FromPeer(_, FromPeer::ToWorker(..)));
+        let renewed = match &input {
+            Input::Stored(StoreAnswer::Renewed(Ok(renewal))) => Some(renewal.owned.clone()),
+            _ => None,
+        };
         let mut out = Decision::default();
         machine.handle(now, input, &mut out);
+        if let Some(owned) = renewed {
+            self.judge_renewal(number, &owned);
+        }
         self.relaying = relays;
         let Some(machine) = &mut self.masters[number].machine else { return };
         if later || relays {
@@ -127,6 +134,10 @@ impl World {
                         .or_default()
                         .insert(flight.number);
                 }
+                if let (StoreCall::Renew(_), Some(machine)) = (&call, &self.masters[number].machine) {
+                    self.masters[number].at_renewal = machine.live().collect();
+                }
+                let plotted = self.plot_store(number, life, &call);
                 let late = match &call {
                     StoreCall::Commit(flight, batches) => self.ambush_commit(number, life, *flight, batches),
                     StoreCall::Claim(..) => self.ambush(Moment::Claim, Some(number), None),
@@ -134,8 +145,14 @@ impl World {
                     StoreCall::Renew(_) => self.ambush(Moment::Renew, Some(number), None),
                     _ => 0,
                 };
-                let delay = self.store_delay() + self.held_up(number, &call) + late;
-                self.after(delay, Event::Store(number, life, Box::new(call)));
+                let delay = self.store_delay() + self.held_up(number, &call) + late + plotted;
+                let mut when = self.time + delay;
+                if let StoreCall::Commit(flight, _) = &call
+                    && (self.quiet || !self.options.overtaking)
+                {
+                    when = self.store.arrival(number, life, flight.lane, when);
+                }
+                self.at(when, Event::Store(number, life, Box::new(call)));
             }
             Effect::ToWorker(worker, frame) => {
                 if !self.relaying {
@@ -177,6 +194,16 @@ impl World {
     /// The worker of that id.
     pub fn worker_of(&self, id: WorkerId) -> Option<usize> {
         self.workers.iter().position(|node| node.id == id)
+    }
+
+    /// What was a master's when it began a renewal, and is not by what the store says, it gives up at once.
+    fn judge_renewal(&mut self, number: usize, owned: &[(ShardId, Epoch)]) {
+        let node = &self.masters[number];
+        let kept = node.machine.iter().flat_map(Master::live);
+        let wrong = kept.filter(|live| node.at_renewal.contains(live)).find(|live| !owned.contains(live));
+        if let Some((shard, _)) = wrong {
+            self.judge.believes(&self.masters[number].name, shard);
+        }
     }
 
     /// What a master says to a worker is judged when it leaves.

@@ -52,6 +52,12 @@ impl World {
             return;
         }
         let late = if assigns(frame) { self.ambush(Moment::Assign, Some(master), Some(worker)) } else { 0 };
+        if let Some(delay) = self.plot_frame(worker, frame) {
+            let life = self.workers[worker].life;
+            self.note_frame_path(master, worker, frame);
+            self.after(delay, Event::Worker(worker, life, Box::new(ToWorker::Frame(frame.clone()))));
+            return;
+        }
         for delay in self.delays(Node::Master(master), Node::Worker(worker)) {
             let delay = delay + late;
             let life = self.workers[worker].life;

@@ -3,6 +3,7 @@
 use windlass_model::Duration;
 
 use crate::ambush::{MOMENTS, Moment};
+use crate::plots::{PLOTS, Plot};
 use crate::random::Random;
 
 /// Without a renewal for so long, a master's shards may be claimed.
@@ -44,7 +45,14 @@ pub enum Kind {
     Contended,
     /// Those that may not run twice at a time.
     Alone,
+    /// Those with permits.
+    Pooled,
+    /// Those with gangs.
+    Gangs,
 }
+
+/// Of so many seeds in a row, each plot has one; the others are left to chance.
+pub const ROUND: u64 = 15;
 
 /// Every focus.
 const FOCUSES: [Focus; 6] =
@@ -53,7 +61,9 @@ const FOCUSES: [Focus; 6] =
 /// Drawn from the seed.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What its faults are about.
+    /// The one thing that is made to happen, if nothing is left to chance.
+    pub plot: Option<Plot>,
+    /// What its faults are about otherwise.
     pub focus: [Focus; 2],
     /// How many masters.
     pub masters: usize,
@@ -137,6 +147,8 @@ pub struct Options {
     pub stop_every: u64,
     /// Mean time between times in which a master's calls to the store get stuck.
     pub stall_every: u64,
+    /// Whether commits of a lane may reach the store in another order than they were sent.
+    pub overtaking: bool,
     /// What is lain in wait for, and per mille of such moments that are used.
     pub ambush: Option<(Moment, u64)>,
     /// Mean time between commands of people.
@@ -167,8 +179,27 @@ impl Rates<'_> {
 }
 
 impl Options {
-    /// What a seed says.
-    pub fn draw(random: &mut Random) -> Options {
+    /// What a seed says. Which plot it has is no matter of chance, so that each has its share of any range of seeds.
+    pub fn draw(seed: u64, random: &mut Random) -> Options {
+        match PLOTS.get((seed % ROUND) as usize) {
+            Some(plot) => Options::plotted(random, *plot),
+            None => Options::mixed(random),
+        }
+    }
+
+    /// Some seeds have a little of something else beside their plot.
+    fn plotted(random: &mut Random, plot: Plot) -> Options {
+        let without = if random.chance(300) { 900 } else { 1_000 };
+        let mut options = Options::some(random, [Focus::Anything; 2], without);
+        (options.plot, options.ambush, options.step_every) = (Some(plot), None, 0);
+        options.drop = if random.chance(700) { 0 } else { random.between(2, 20) };
+        plot.prepare(&mut options, random);
+        options.streams = options.streams.min(options.masters);
+        options
+    }
+
+    /// Whatever chance makes of it.
+    fn mixed(random: &mut Random) -> Options {
         let mut focus = [Focus::Anything; 2];
         let calm = random.chance(60);
         if !calm {
@@ -218,8 +249,10 @@ impl Options {
         let step_every =
             if without == 1_000 || random.chance(500) { 0 } else { random.stretched(2_000, 20_000) };
         let stops = if random.chance(700) { 0 } else { random.between(100, 600) };
+        let overtaking = without < 1_000 && random.chance(250);
         let mut rates = Rates { random, without };
         Options {
+            plot: None,
             focus,
             masters,
             slots,
@@ -262,6 +295,7 @@ impl Options {
             isolate_every: rates.some(4_000, 20_000),
             stop_every: rates.some(4_000, 20_000),
             stall_every: rates.some(4_000, 20_000),
+            overtaking,
             ambush,
             operate_every,
             stops,
@@ -328,6 +362,7 @@ impl Options {
     /// A cluster in which nothing goes wrong by itself.
     pub fn calm(masters: usize, slots: &[u32]) -> Options {
         Options {
+            plot: None,
             focus: [Focus::Anything; 2],
             masters,
             slots: slots.to_vec(),
@@ -370,6 +405,7 @@ impl Options {
             stop_every: 0,
             stall_every: 0,
             isolate_every: 0,
+            overtaking: false,
             ambush: None,
             operate_every: 0,
             stops: 0,

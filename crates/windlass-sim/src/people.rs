@@ -16,6 +16,7 @@ use windlass_core::time::Wall;
 use windlass_model::{Duration, JobId, JobNumber, Name, OwnerId, RunId, ShardCount, ShardId};
 use windlass_store::shards::LoadedRun;
 
+use crate::faults::SETTLE;
 use crate::judge::MARK;
 use crate::options::LEASE;
 use crate::store::home;
@@ -28,9 +29,6 @@ pub const POOL: u32 = 2;
 /// How long everything may take to come to its end once faults are over, in milliseconds.
 const QUIET: u64 = 400_000;
 
-/// How long a call to the store that got stuck while there were faults may take at most: a stall, what it takes beyond
-/// that, an ambush.
-const STUCK: u64 = 40_000;
 /// How long a master may believe that it owns what it does not, once faults are over: two leases and a look.
 const BELIEF: u64 = 3 * LEASE.as_millis();
 
@@ -203,10 +201,14 @@ impl World {
             What::Backfill { from, to } => {
                 let workflow = Name::new("clock").expect("a name");
                 let home = home(self.options.shards, &workflow);
+                let key = Key { principal: "me".into(), key: "backfill".into() };
+                let mut all = self.store.model.backfills(Some(&workflow), None, usize::MAX).into_iter();
+                let known = all.find(|row| row.key == key);
                 let range = Range { workflow, from, to, missing_only: false, succeeded: BTreeMap::new() };
                 let start = StartBackfill {
-                    key: Key { principal: "me".into(), key: "backfill".into() },
+                    key,
                     body: 0,
+                    known,
                     range,
                     parallel: 2,
                     params: Arc::default(),
@@ -260,12 +262,6 @@ impl World {
         let Some(purpose) = self.people.calls.remove(&call) else { return };
         match (purpose, reply) {
             (Purpose::Wish(number), Reply::Answered(answer)) => self.wish_answered(number, answer),
-            // The campaign that the key belongs to is over: it was made by a call whose answer was lost.
-            (Purpose::Wish(number), Reply::Rejected(_))
-                if matches!(self.people.wishes[number].what, What::Backfill { .. }) =>
-            {
-                self.people.wishes[number].done = true;
-            }
             (
                 Purpose::Wish(number),
                 Reply::Unavailable | Reply::Unknown | Reply::NotHere | Reply::Rejected(_),
@@ -308,7 +304,7 @@ impl World {
                 self.judge.acknowledged(key, run, there);
             }
             (What::Run { .. } | What::Backfill { .. }, Answer::Refused(Refusal::Disabled)) => {}
-            (What::Backfill { .. }, Answer::Backfill(..)) => {}
+            (What::Backfill { .. }, Answer::Backfill(id, _)) => self.judge.acknowledged_backfill(id),
             (What::Put { .. } | What::Pool(_) | What::Disable(_), Answer::Done) => {}
             (What::Disable(_), Answer::Refused(Refusal::NoSuchWorkflow)) => {}
             (_, answer) => self.judge.refused(&format!("{answer:?}")),
@@ -371,6 +367,13 @@ impl World {
             _ => self.random.pick(&open),
         };
         if let Some(command) = command {
+            self.control(run, command);
+        }
+    }
+
+    /// Somebody gives a command, unless faults are over.
+    pub fn command(&mut self, run: RunId, command: Command) {
+        if !self.quiet {
             self.control(run, command);
         }
     }
@@ -478,7 +481,7 @@ impl World {
 
     /// A master that can ask the store knows soon what it does not own any more, also if nothing happens there.
     fn check_beliefs(&mut self) {
-        if self.time < self.people.quiet_since + STUCK {
+        if self.time < self.people.quiet_since + SETTLE {
             return;
         }
         let mut wrong = BTreeMap::new();

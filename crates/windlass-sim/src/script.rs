@@ -13,10 +13,11 @@ use windlass_core::requirement::Capability;
 use windlass_core::rows::{AttemptRow, Change, FiringRow, RunRow};
 use windlass_core::run;
 use windlass_core::shard::input::{Command, ToWorker};
+use windlass_core::shard::why::Reason;
 use windlass_core::time::Wall;
 use windlass_core::wire::{Body, Order};
 use windlass_core::worker::input::Input as ToWorkerInput;
-use windlass_model::{AttemptId, JobNumber, Name, OwnerId, RunId, ShardId};
+use windlass_model::{AttemptId, JobId, JobNumber, Name, OwnerId, RunId, ShardId};
 
 use crate::flows::Flows;
 use crate::options::Options;
@@ -132,6 +133,18 @@ impl Script {
     /// A thief is gone.
     pub fn leave(&mut self, thief: Sighting) {
         self.world.store.model.leave(thief).expect("an end");
+    }
+
+    /// The calls of a master to the store get stuck for so long.
+    pub fn stall(&mut self, master: usize, millis: u64) {
+        self.world.masters[master].stalled_until = self.world.time + millis;
+    }
+
+    /// Why a job does not run.
+    pub fn why(&self, run: RunId, job: u32) -> Vec<Reason> {
+        let machine = self.world.masters[self.owner(run)].machine.as_ref().expect("a master");
+        let shard = machine.shard(run.shard()).expect("a shard");
+        shard.why(JobId { run, number: JobNumber(job) }).unwrap_or_default()
     }
 
     // --- moments ------------------------------------------------------------------------------------

@@ -43,6 +43,9 @@ pub struct Store {
     pub under_way: BTreeMap<(usize, u64, u16), BTreeSet<u64>>,
     /// Commits of a lane of a process life of a master that will fail; whether nobody will know that.
     pub doomed: BTreeMap<(usize, u64, u16, u64), bool>,
+    /// When the newest commit of a lane of a process life of a master gets to the store, and all of them at the earliest.
+    arrivals: BTreeMap<(usize, u64, u16), u64>,
+    earliest: u64,
     /// The owner id of each process life of a master.
     owners: BTreeMap<(usize, u64), OwnerId>,
     /// Who claimed a shard last, and whether it was loaded since.
@@ -75,9 +78,24 @@ impl Store {
             late: BTreeMap::new(),
             under_way: BTreeMap::new(),
             doomed: BTreeMap::new(),
+            arrivals: BTreeMap::new(),
+            earliest: 0,
             owners: BTreeMap::new(),
             claims: BTreeMap::new(),
         }
+    }
+
+    /// Commits that are sent from now on get there behind those that were sent before, which all do by then.
+    pub fn in_order(&mut self, by: u64) {
+        self.arrivals.clear();
+        self.earliest = by;
+    }
+
+    /// When a commit gets there that could at that time: a lane's begin in the order in which they were sent.
+    pub fn arrival(&mut self, number: usize, life: u64, lane: u16, soonest: u64) -> u64 {
+        let before = self.arrivals.entry((number, life, lane)).or_default();
+        *before = (*before).max(soonest).max(self.earliest);
+        *before
     }
 
     /// The epoch of a shard.
@@ -148,8 +166,7 @@ impl World {
             return 1 + self.store.slower;
         }
         if self.quiet {
-            // Nothing overtakes anything, or commits of a lane would void each other for ever.
-            return 2;
+            return self.random.between(1, 5);
         }
         let ordinary = self.random.between(1, self.options.store_delay.max(1));
         if self.random.chance(self.options.store_slow) {
@@ -161,6 +178,9 @@ impl World {
 
     /// How much longer than that this call of a master takes to get to the store.
     pub fn held_up(&mut self, number: usize, call: &StoreCall) -> u64 {
+        if self.scripted {
+            return self.masters[number].stalled_until.saturating_sub(self.time);
+        }
         if self.quiet {
             return 0;
         }
@@ -185,11 +205,12 @@ impl World {
     }
 
     /// What becomes of a call.
-    fn luck(&mut self, commit: bool) -> Luck {
+    fn luck(&mut self, number: usize, commit: bool) -> Luck {
+        let failing = self.masters[number].failing;
         let Options { store_fails, store_unknown, commit_fails, commit_unknown, .. } = self.options;
         let fails = store_fails.max(if commit { commit_fails } else { 0 });
         let unknown = store_unknown.max(if commit { commit_unknown } else { 0 });
-        if self.time < self.store.away_until {
+        if self.time < self.store.away_until || commit && failing.0 < self.time && self.time < failing.1 {
             Luck::Fails
         } else if self.quiet {
             Luck::Fine
@@ -214,7 +235,7 @@ impl World {
         let luck = match doomed {
             Some(true) if !self.quiet => Luck::Unknown,
             Some(false) if !self.quiet => Luck::Fails,
-            Some(_) | None => self.luck(commits),
+            Some(_) | None => self.luck(number, commits),
         };
         let owner = match self.masters[number].life == life {
             true => self.masters[number].owner,
@@ -292,7 +313,10 @@ impl World {
             Luck::Fine => self.store_delay(),
             Luck::Fails | Luck::Unknown => self.store_delay() + self.random.stretched(1, 1_500),
         };
-        let stuck = self.masters[number].deaf_until.saturating_sub(self.time);
+        let mut stuck = self.masters[number].deaf_until.saturating_sub(self.time);
+        if let StoreAnswer::Renewed(_) = answer {
+            stuck += std::mem::take(&mut self.masters[number].renewal_late);
+        }
         self.after(delay + stuck, Event::Master(number, life, Box::new(Input::Stored(answer))));
     }
 

@@ -13,6 +13,7 @@ use windlass_workflow::expr::Value;
 
 use crate::ambush::Moment;
 use crate::options::{HEARTBEAT, KILL_GRACE, WORKER_TIMEOUT};
+use crate::plots::Plot;
 use crate::world::{Event, Node, Process, World};
 
 impl World {
@@ -45,6 +46,11 @@ impl World {
         self.worker_does(number, out);
         let life = self.workers[number].life;
         self.after(1, Event::Connect(number, life));
+        for (of, input) in std::mem::take(&mut self.workers[number].kept) {
+            // At once, or when it is at work again.
+            let delay = self.random.stretched(1, 4_000);
+            self.after(delay, Event::Worker(number, of, Box::new(input)));
+        }
     }
 
     /// Something reaches a worker.
@@ -58,8 +64,7 @@ impl World {
                 return;
             }
             if self.workers[number].machine.is_none() {
-                let delay = self.random.stretched(1, 2_000);
-                self.after(delay, Event::Worker(number, life, Box::new(input)));
+                self.workers[number].kept.push((life, input));
                 return;
             }
             self.reach.hit("frame for an earlier life of a worker");
@@ -202,6 +207,7 @@ impl World {
         let running = self.workers[number].processes.len();
         self.judge.slots(self.workers[number].id, running, self.workers[number].capability.slots);
         self.ambush(Moment::Spawn, None, Some(number));
+        self.plot_spawn(number, assignment);
         let spawned = self.random.between(1, 5);
         self.after(spawned, Event::Worker(number, life, Box::new(Input::Spawned(attempt))));
         self.after(spawned + took, Event::ProcessEnds(number, life, attempt));
@@ -291,6 +297,7 @@ impl World {
         }
         let lose = match self.random.below(20) {
             _ if self.scripted => 0,
+            0..12 if self.options.plot == Some(Plot::Rebirth) => usize::MAX,
             0 => usize::MAX,
             1..4 => self.random.below(4),
             _ => 0,

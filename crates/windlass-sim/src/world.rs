@@ -8,11 +8,11 @@ use std::sync::Arc;
 use windlass_core::master::Master;
 use windlass_core::master::input::{Input as ToMaster, StoreCall, StreamId};
 use windlass_core::requirement::Capability;
-use windlass_core::shard::input::{CallId, Control};
+use windlass_core::shard::input::{CallId, Command, Control};
 use windlass_core::time::{Mono, Now, Wall};
 use windlass_core::worker::Worker;
 use windlass_core::worker::input::{Input as ToWorker, Record};
-use windlass_model::{AttemptId, Duration, Name, OwnerId, ShardId, WorkerId};
+use windlass_model::{AttemptId, Duration, Epoch, Name, OwnerId, RunId, ShardId, WorkerId};
 use windlass_store::memory::Ticket;
 
 use crate::flows::Flows;
@@ -77,6 +77,12 @@ pub enum Event {
     Operate,
     /// Somebody does something once.
     Interfere,
+    /// Somebody gives a command.
+    Command(RunId, Command),
+    /// A master's wall clock is ahead by so much from now on.
+    StepMaster(usize, i64),
+    /// A master is told to stop, whichever life it is in by then.
+    StopMaster(usize),
     /// Somebody gives the same command once more, on what was read then.
     Again(Box<Control>),
     /// Somebody has waited long enough for the answer to a call.
@@ -131,6 +137,14 @@ pub struct MasterNode {
     pub stalled_until: u64,
     /// Until when the answers of the store get stuck.
     pub deaf_until: u64,
+    /// From when until when its commits fail.
+    pub failing: (u64, u64),
+    /// How far the theft of its shards has got, and since when.
+    pub theft: (u8, u64),
+    /// How much longer the answer to its next renewal takes.
+    pub renewal_late: u64,
+    /// What it owned when it began its newest renewal.
+    pub at_renewal: Vec<(ShardId, Epoch)>,
 }
 
 /// A worker and the machine it runs on.
@@ -156,6 +170,8 @@ pub struct WorkerNode {
     pub heard_through: BTreeMap<ShardId, usize>,
     /// What waits for it while it is frozen.
     pub inbox: Option<Vec<Event>>,
+    /// What came for its last life while there was none, and is kept for the next.
+    pub kept: Vec<(u64, ToWorker)>,
     /// How far its wall clock is off.
     pub wall_off: i64,
     /// When it is woken next.
@@ -223,7 +239,7 @@ impl World {
     /// The world of a seed, before anything has happened.
     pub fn new(seed: u64, flows: Arc<Flows>, trace: bool) -> World {
         let mut random = Random::new(seed);
-        let options = Options::draw(&mut random);
+        let options = Options::draw(seed, &mut random);
         let mut world = World::build(options, random, flows, trace);
         world.begin();
         world
@@ -249,6 +265,10 @@ impl World {
             stopping: false,
             stalled_until: 0,
             deaf_until: 0,
+            failing: (0, 0),
+            theft: (0, 0),
+            renewal_late: 0,
+            at_renewal: Vec::new(),
         });
         let workers = options.slots.iter().enumerate().map(|(number, slots)| WorkerNode {
             id: WorkerId(number as u64 + 1),
@@ -261,6 +281,7 @@ impl World {
             awake: Mono(0),
             heard_through: BTreeMap::new(),
             inbox: None,
+            kept: Vec::new(),
             wall_off: 0,
             wake: None,
         });
@@ -329,6 +350,23 @@ impl World {
         Now { mono: Mono(mono_off + self.time), wall: Wall(wall) }
     }
 
+    /// Everything on its way that would arrive long after now arrives within so long, in the same order.
+    pub fn hurry(&mut self, within: u64) {
+        let is_late = |event: &Event| match event {
+            Event::Store(..) | Event::Land(_) => true,
+            Event::Master(_, _, input) => !matches!(**input, ToMaster::Stop),
+            Event::Worker(_, _, input) => matches!(**input, ToWorker::Frame(_)),
+            _ => false,
+        };
+        let late = self.queue.range((self.time + 1, 0)..).filter(|(_, event)| is_late(event));
+        let late: Vec<_> = late.map(|(place, _)| *place).collect();
+        let count = late.len() as u64 + 1;
+        for (place, number) in late.into_iter().zip(1..) {
+            let Some(event) = self.queue.remove(&place) else { continue };
+            self.at(place.0.min(self.time + within * number / count), event);
+        }
+    }
+
     /// What happens next.
     pub fn next(&self) -> Option<&Event> {
         self.queue.first_key_value().map(|(_, event)| event)
@@ -351,6 +389,9 @@ impl World {
         self.happen(event);
         for goal in std::mem::take(&mut self.judge.hits) {
             self.reach.hit(goal);
+        }
+        for orphan in std::mem::take(&mut self.judge.orphans) {
+            self.orphaned(orphan);
         }
         !self.judge.is_over()
     }
@@ -393,6 +434,9 @@ impl World {
             Event::Operate => self.operate(),
             Event::Interfere => self.interfere(),
             Event::Again(control) => self.control_again(*control),
+            Event::Command(run, command) => self.command(run, command),
+            Event::StepMaster(number, ahead) => self.step_master(number, ahead),
+            Event::StopMaster(number) => self.stop_master(number),
             Event::GiveUp(call) => self.give_up(call),
             Event::Quiet => self.become_quiet(),
             Event::Tick => self.tick(),

@@ -40,6 +40,9 @@ pub struct StartBackfill {
     pub key: Key,
     /// Digest of what it asks for.
     pub body: u64,
+    /// The campaign that the key belongs to as far as the caller has read, also if it is over: the shard remembers only
+    /// those that are not.
+    pub known: Option<BackfillRow>,
     /// Which past firings.
     pub range: Range,
     /// How many runs may be open at once; at least one is.
@@ -139,11 +142,9 @@ impl Shard {
         wanted: StartBackfill,
         out: &mut Decision,
     ) {
-        let known = self.backfills.open.values().find(|open| open.row.key == wanted.key);
-        let answer = match known {
-            Some(open) if open.row.body == wanted.body => {
-                Answer::Backfill(open.row.id, open.row.times.len() as u32)
-            }
+        let open = self.backfills.open.values().map(|open| &open.row).find(|row| row.key == wanted.key);
+        let answer = match open.or(wanted.known.as_ref().filter(|row| row.key == wanted.key)) {
+            Some(row) if row.body == wanted.body => Answer::Backfill(row.id, row.times.len() as u32),
             Some(_) => Answer::Refused(Refusal::KeyReused),
             None => self.new_backfill(now, wanted, out).unwrap_or_else(Answer::Refused),
         };

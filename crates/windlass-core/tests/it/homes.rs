@@ -643,8 +643,10 @@ fn range(world: &World, from: i64, to: i64, missing_only: bool) -> Range {
 }
 
 fn backfill(world: &mut World, key: &str, from: i64, to: i64, parallel: u32, missing: bool) -> Answer {
+    let key = Key { principal: "me".into(), key: key.into() };
     let wanted = StartBackfill {
-        key: Key { principal: "me".into(), key: key.into() },
+        known: world.backfills.values().find(|row| row.key == key).cloned(),
+        key,
         body: 0,
         range: range(world, from, to, missing),
         parallel,
@@ -690,6 +692,8 @@ fn a_backfill_runs_every_firing_of_its_range_a_few_at_a_time_oldest_first() {
     assert_eq!(most, 3);
     let row = &world.backfills[&id];
     assert_eq!((row.state, row.cursor, row.succeeded), (BackfillState::Done, 10, 10));
+    assert_eq!(backfill(&mut world, "k", start, start + 9 * HOUR, 3, false), answer, "asked when it is over");
+    assert_eq!(world.backfills.len(), 1);
     let times: Vec<_> = world.runs.values().map(|row| (row.logical_time.0 - start) / HOUR).collect();
     assert_eq!(times, (0..10).collect::<Vec<_>>());
     let run = world.runs.values().next().unwrap();

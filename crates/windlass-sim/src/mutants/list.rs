@@ -14,6 +14,8 @@ pub struct Mutant {
     pub name: String,
     /// What is wrong with it.
     pub breaks: String,
+    /// Why what it takes out in several places is one defence.
+    pub one_defence: Option<String>,
     /// Where it is planted.
     #[serde(rename = "site")]
     pub sites: Vec<Site>,

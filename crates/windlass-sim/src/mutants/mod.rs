@@ -18,7 +18,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-pub use hunt::{Catch, Verdict};
+pub use hunt::{Catch, Tally};
 pub use list::{Mutant, Site};
 pub use plant::{Stale, check};
 pub use table::{page, row};
@@ -92,11 +92,8 @@ pub fn run(only: &[String], write: bool) -> Result<ExitCode, Error> {
         .map(|(place, mutant)| (place + 1, mutant))
         .collect();
     let catches = hunt::hunt(&binary, &wanted)?;
-    let survivors: Vec<_> = catches
-        .iter()
-        .filter(|catch| catch.verdict == Verdict::Survived)
-        .map(|catch| catch.name.as_str())
-        .collect();
+    let survivors: Vec<_> =
+        catches.iter().filter(|catch| catch.survived()).map(|catch| catch.name.as_str()).collect();
     println!("{} of {} mutants were caught", catches.len() - survivors.len(), catches.len());
     if !survivors.is_empty() {
         println!("survivors: {}", survivors.join(", "));

@@ -110,7 +110,7 @@ mod tests {
     fn mutant(after: Option<&str>, from: &str, to: &str) -> Mutant {
         let site =
             Site { file: "a.rs".into(), after: after.map(Into::into), from: from.into(), to: to.into() };
-        Mutant { name: from.into(), breaks: "it".into(), sites: vec![site] }
+        Mutant { name: from.into(), breaks: "it".into(), one_defence: None, sites: vec![site] }
     }
 
     fn planted(mutants: &[Mutant]) -> Result<String, String> {

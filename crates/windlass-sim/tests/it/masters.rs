@@ -86,16 +86,15 @@ fn what_a_master_half_knew_of_a_lost_worker_its_successor_finds_out() {
 
 #[test]
 fn a_submission_becomes_one_run_while_masters_come_and_go() {
-    let mut script = Script::new(3, &[8, 8], &many(10, "{a: {run: work 10ms}}"));
-    let mut keys = Vec::new();
-    for round in 0..12 {
-        for number in 0..20 {
-            keys.push(script.submit(&format!("flow-{}", number % 10)));
-        }
-        script.pass(400);
-        script.kill(Node::Master(round % 3));
-        script.pass(1_600);
-        script.start(Node::Master(round % 3));
+    let mut script = Script::new(4, &[8, 8], &many(10, "{a: {run: work 10ms}}"));
+    script.kill(Node::Master(3));
+    let keys: Vec<_> = (0..1_000).map(|number| script.submit(&format!("flow-{}", number % 10))).collect();
+    // Every second for a minute one is killed, and one that was killed before is back.
+    for round in 0..60 {
+        script.pass(500);
+        script.kill(Node::Master((round + 2) % 4));
+        script.pass(500);
+        script.start(Node::Master((round + 3) % 4));
     }
     let script = script.settle();
     assert!(keys.iter().all(|key| script.run_of(key).is_some()));
@@ -108,10 +107,16 @@ fn a_run_whose_start_could_not_be_stored_starts_later() {
     let mut script = Script::new(1, &[1], &[PAIR]);
     let key = script.submit("pair");
     script.before_commit("the run", |change| matches!(change, Change::Run(_)));
-    script.store_away(1_000);
-    script.until("it is done", |script| {
+    script.store_away(30_000);
+    let before = script.events();
+    script.pass(30_000);
+    assert_eq!(script.run_of(&key), None, "nobody is told what is not so");
+    let tried = script.events() - before;
+    assert!(tried < 3_000, "it is tried again after longer and longer waits, not in circles: {tried} events");
+    script.within(15_000, "it is done", |script| {
         script.run_of(&key).is_some_and(|run| script.ended(run, RunEnd::Success))
     });
+    assert_eq!(script.runs().count(), 1);
     script.settle();
 }
 
@@ -231,6 +236,23 @@ fn a_master_that_goes_without_a_word_is_missed() {
     script.freeze(Node::Master(0));
     let missed = |script: &Script| runs.iter().all(|run| script.owner_of(run.shard()) == Some(1));
     script.within(2 * LEASE.as_millis(), "the other has all of them", missed);
+    script.until("all are done", Script::all_ended);
+    assert!(runs.iter().all(|run| script.starts(*run, 0) == 1));
+    script.settle();
+}
+
+#[test]
+fn a_master_that_reaches_the_store_now_and_then_keeps_its_shards() {
+    let mut script = Script::new(2, &[8], &many(8, "{a: {run: work 70s}}"));
+    let runs: Vec<_> = (0..8).map(|number| script.run(&format!("flow-{number}"))).collect();
+    script.pass(2_000);
+    let epochs = |script: &Script| runs.iter().map(|run| script.epoch(run.shard())).collect::<Vec<_>>();
+    let before = epochs(&script);
+    for _ in 0..30 {
+        script.stall(0, LEASE.as_millis() * 8 / 10);
+        script.pass(LEASE.as_millis());
+    }
+    assert_eq!(epochs(&script), before, "below a lease nothing happens");
     script.until("all are done", Script::all_ended);
     assert!(runs.iter().all(|run| script.starts(*run, 0) == 1));
     script.settle();

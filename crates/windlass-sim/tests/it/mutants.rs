@@ -20,3 +20,11 @@ fn every_mutant_has_a_name_of_its_own() {
     assert!(mutants.iter().all(|mutant| !mutant.sites.is_empty()), "a mutant without a site changes nothing");
     assert!(mutants.len() >= 45, "{} mutants", mutants.len());
 }
+
+#[test]
+fn what_a_mutant_takes_out_in_several_places_is_one_defence() {
+    for mutant in all(&root()).unwrap() {
+        let several = mutant.sites.len() > 1;
+        assert_eq!(mutant.one_defence.is_some(), several, "{}: say why, or take out one place", mutant.name);
+    }
+}
