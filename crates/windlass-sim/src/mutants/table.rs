@@ -30,15 +30,15 @@ pub fn page(mutants: &[Mutant], catches: &[Catch]) -> String {
 fn head() -> String {
     format!(
         "\
-# Mutants
+# Planted bugs
 
-The simulation is tested by planting bugs: `cargo run --release -p windlass-sim -- --mutants` plants each of these,
-one at a time, in a copy of the code, and fails unless each is caught within {SEEDS} seeds. A bug is caught by the
-judge, who names the invariant that it broke, by an assertion of the code itself, or because it never ends.
-`--write` rewrites this page. The list is `crates/windlass-sim/mutants.toml`.
+Bugs that are planted one at a time into a copy of the code (`make mutants`), and how the simulation saw each. Each must be
+seen within {SEEDS} seeds: by the judge, who names the invariant that it broke, by an assertion of the code itself, or because
+it never ends. `cargo run --release -p windlass-sim -- --mutants --write` rewrites this page; the list is
+`crates/windlass-sim/mutants.toml`.
 
-Each bug is played until three seeds have caught it. The first range of seeds decides; the second, from {ELSEWHERE} on,
-shows that it is no luck. `8: 3 of 57` means: first caught at seed 8, and by 3 of the first 57 seeds.
+A bug is played until it was caught, at most three times. The seeds from 0 on decide; those from {ELSEWHERE} on, at which nobody
+looked, show that it is no luck. `8: 3 of 57` means: first caught at seed 8, and by 3 of the first 57 seeds.
 
 | mutant | what it breaks | first caught by | from 0 | from {ELSEWHERE} |
 |---|---|---|---|---|

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use windlass_sim::mutants::{all, check, root};
+use windlass_sim::mutants::{PAGE, all, check, root, row};
 
 #[test]
 fn every_mutant_still_fits_the_code() {
@@ -26,5 +26,21 @@ fn what_a_mutant_takes_out_in_several_places_is_one_defence() {
     for mutant in all(&root()).unwrap() {
         let several = mutant.sites.len() > 1;
         assert_eq!(mutant.one_defence.is_some(), several, "{}: say why, or take out one place", mutant.name);
+    }
+}
+
+#[test]
+fn the_page_has_every_mutant_and_how_it_was_caught() {
+    let page = std::fs::read_to_string(root().join(PAGE)).unwrap();
+    let table = page.lines().skip_while(|line| *line != "|---|---|---|---|---|").skip(1);
+    let rows: Vec<_> = table.take_while(|line| line.starts_with("| ")).collect();
+    let mutants = all(&root()).unwrap();
+    assert_eq!(rows.len(), mutants.len(), "`--mutants --write` rewrites {PAGE}");
+    for (mutant, line) in mutants.iter().zip(rows) {
+        let cells =
+            line.strip_prefix(&row(mutant)).unwrap_or_else(|| panic!("{line}\nis not {}", mutant.name));
+        let cells: Vec<_> = cells.trim_end_matches(" |").split(" | ").collect();
+        assert_eq!(cells.len(), 3, "{line}");
+        assert!(!cells[0].is_empty() && cells[1].contains(": "), "{} was not caught", mutant.name);
     }
 }
