@@ -227,6 +227,19 @@ struct Process {
     ended: Option<Ended>,
 }
 
+impl Process {
+    /// Takes what is left in the pipes of something that is gone. Whoever else has the other ends is a stranger.
+    fn drain(&mut self, buffer: &mut [u8]) {
+        for stream in [Stream::Out, Stream::Err] {
+            while let Some(pipe) = &self.pipes[stream as usize]
+                && let Ok(length @ 1..) = rustix::io::read(pipe, &mut *buffer)
+            {
+                self.log.write(stream, &buffer[..length]);
+            }
+        }
+    }
+}
+
 enum Ended {
     ByItself(Status),
     Signalled(Status),
@@ -276,7 +289,8 @@ impl Thread {
                 tracing::error!(%error, "the end of a launcher was not seen");
             }
         }
-        for (_, process) in std::mem::take(&mut self.running) {
+        for (_, mut process) in std::mem::take(&mut self.running) {
+            process.drain(&mut self.buffer);
             process.log.finish();
         }
         self.speak();
@@ -535,14 +549,7 @@ impl Thread {
     /// Everything that was started under a key is gone.
     fn gone(&mut self, key: Key) {
         let Some(mut process) = self.running.remove(&key) else { return };
-        for stream in [Stream::Out, Stream::Err] {
-            // Whatever they printed is in the pipes. Whoever else has the other ends is a stranger.
-            while let Some(pipe) = &process.pipes[stream as usize]
-                && let Ok(length @ 1..) = rustix::io::read(pipe, &mut self.buffer[..])
-            {
-                process.log.write(stream, &self.buffer[..length]);
-            }
-        }
+        process.drain(&mut self.buffer);
         let tail = process.log.finish_with_tail(TAIL);
         let attempt = process.waiting.assignment.attempt;
         let known = known(process.started_at, &process.ended, &tail);
