@@ -31,6 +31,8 @@ pub struct Api<S> {
     pub stop: CancellationToken,
     /// Live updates under way.
     pub tasks: TaskTracker,
+    /// Held while a token is made.
+    pub token_making: tokio::sync::Mutex<()>,
     owners: Mutex<Option<(Instant, Arc<Owners>)>>,
     counts: Mutex<HashMap<(RunId, u32), Counts>>,
     events: AtomicU64,
@@ -55,6 +57,7 @@ impl<S: Store + 'static> Api<S> {
             config,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            token_making: tokio::sync::Mutex::default(),
             owners: Mutex::default(),
             counts: Mutex::default(),
             events: AtomicU64::new(1),

@@ -1,10 +1,12 @@
 //! What a call was asked: its query, its body, its key.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Query;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Frame};
 use hyper::header::CONTENT_TYPE;
 use hyper::http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -15,6 +17,11 @@ use crate::refusal::Refusal;
 
 /// The largest body: a definition of tens of thousands of tasks.
 const BODY: usize = 8 << 20;
+/// How long a body may take to arrive: 8 MiB over a slow line. Whoever sends a byte now and then is not waited for.
+const BODY_TIME: Duration = Duration::from_secs(30);
+/// So much of a body that is too large is still read, and for so long, so that its caller hears why it is refused.
+const PASSED_OVER: usize = 64 << 20;
+const PASSED_OVER_TIME: Duration = Duration::from_secs(10);
 /// The longest key that a caller may give.
 const KEY: usize = 255;
 
@@ -93,9 +100,14 @@ impl Asked {
         })
     }
 
+    /// A header, if it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.parts.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
     /// The event that a reader of a stream has seen last.
     pub fn last_event_id(&self) -> Option<&str> {
-        self.parts.headers.get("last-event-id").and_then(|id| id.to_str().ok())
+        self.header("last-event-id")
     }
 
     fn require(&self, formats: &[Format]) -> Result<Format, Refusal> {
@@ -115,15 +127,62 @@ impl Asked {
     }
 
     async fn bytes(self) -> Result<Vec<u8>, Refusal> {
-        let body = self.body.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match Limited::new(body, BODY).collect().await {
-            Ok(body) => Ok(body.to_bytes().to_vec()),
-            Err(error) if error.is::<LengthLimitError>() => {
+        let mut body = self.body.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Whoever says at once how much is coming is told at once.
+        let arriving = match body.size_hint().lower() {
+            announced if announced > BODY as u64 => Arrived::TooLarge,
+            _ => match tokio::time::timeout(BODY_TIME, arrive(&mut body)).await {
+                Ok(arrived) => arrived,
+                Err(_) => {
+                    let detail = format!("the body did not arrive within {} s", BODY_TIME.as_secs());
+                    return Err(Refusal::bad_request(detail));
+                }
+            },
+        };
+        match arriving {
+            Arrived::Whole(bytes) => Ok(bytes),
+            Arrived::Broken(error) => Err(Refusal::bad_request(format!("the body did not arrive: {error}"))),
+            Arrived::TooLarge => {
+                // Many a caller reads no answer before it has sent everything. This ends by itself.
+                tokio::spawn(pass_over(body));
                 Err(Refusal::new(ProblemCode::TooLarge, format!("a body may have {} MiB", BODY >> 20)))
             }
-            Err(error) => Err(Refusal::bad_request(format!("the body did not arrive: {error}"))),
         }
     }
+}
+
+/// What came of a body.
+enum Arrived {
+    Whole(Vec<u8>),
+    TooLarge,
+    Broken(axum::Error),
+}
+
+async fn arrive(body: &mut Body) -> Arrived {
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        match frame.map(Frame::into_data) {
+            Ok(Ok(data)) if bytes.len() + data.len() > BODY => return Arrived::TooLarge,
+            Ok(Ok(data)) => bytes.extend_from_slice(&data),
+            // Trailers.
+            Ok(Err(_)) => {}
+            Err(error) => return Arrived::Broken(error),
+        }
+    }
+    Arrived::Whole(bytes)
+}
+
+/// Reads what nobody wants, up to a point.
+async fn pass_over(mut body: Body) {
+    let mut left = PASSED_OVER;
+    let reading = async {
+        while let Some(Ok(frame)) = body.frame().await
+            && left > 0
+        {
+            left = left.saturating_sub(frame.data_ref().map_or(1, bytes::Bytes::len));
+        }
+    };
+    let _ = tokio::time::timeout(PASSED_OVER_TIME, reading).await;
 }
 
 /// How many items a page shall have.

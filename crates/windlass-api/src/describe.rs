@@ -58,6 +58,7 @@ const PATHS: &[&str] = &[
     "/scheduler/stop",
     "/api/v1/pools",
     "/api/v1/pools/{pool}",
+    "/api/v1/backup",
     "/api/v1/tokens",
     "/api/v1/tokens/{token}",
     "/livez",
@@ -124,6 +125,12 @@ pub struct Says {
     pub key: bool,
     /// `Last-Event-ID` says where a reader comes back.
     pub comes_back: bool,
+    /// What `If-Match` means.
+    pub if_match: &'static str,
+    /// `If-None-Match: *` stores only what is new.
+    pub only_new: bool,
+    /// `If-None-Match` asks for nothing that is known.
+    pub unless_known: bool,
     pub body: Takes,
     pub answers: Vec<Answered>,
     /// The codes of problems that are its own.
@@ -172,7 +179,7 @@ fn says(call: &Call) -> Option<Says> {
             .json(shape::<runs::CreateRun>())
             .answers(201, "The run.", shape::<runs::Run>())
             .or(&[WorkflowNotFound, JobNotFound, WorkflowDisabled])
-            .or(&[BadParams, InvalidWorkflow, WorkflowCircle, KeyReused, NotYetSupported]),
+            .or(&[BadParams, InvalidWorkflow, WorkflowCircle, KeyReused]),
         Call::ListRuns => call_of("runs", "list_runs", "List runs, newest first")
             .query(parameters::<runs::ListRuns>())
             .answers(200, "Some runs.", page::<runs::Run>())
@@ -223,16 +230,24 @@ fn says(call: &Call) -> Option<Says> {
             .answers(200, "Some workflows.", page::<workflows::WorkflowSummary>()),
         Call::ShowWorkflow(_) => call_of("workflows", "show_workflow", "Show a workflow with its definition")
             .answers(200, "The workflow.", shape::<workflows::Workflow>())
+            .unless_known()
             .or(&[WorkflowNotFound]),
         Call::PutWorkflow(_) => call_of("workflows", "put_workflow", "Store a workflow")
             .more("Makes a version if the definition differs from the current one.")
             .workflow()
             .answers(201, "A version was made.", shape::<workflows::Applied>())
             .answers(200, "Nothing changed.", shape::<workflows::Applied>())
-            .or(&[InvalidWorkflow, WorkflowCircle, NameMismatch]),
+            .tagged("Store it only if this is the ETag of what is stored; `*`: only if something is.", true)
+            .or(&[InvalidWorkflow, WorkflowCircle, NameMismatch, VersionMismatch]),
         Call::DeleteWorkflow(_) => call_of("workflows", "delete_workflow", "Delete a workflow")
-            .more("Planned and not built; a disabled workflow gets no new runs.")
-            .or(&[WorkflowNotFound, NotYetSupported]),
+            .more(
+                "It must have no open runs and no open backfill, and no other workflow may run it as a sub-workflow. Runs \
+                 that it had stay, with their definitions.",
+            )
+            .tagged("Delete it only if this is the ETag of what is stored.", false)
+            .empty()
+            .done(204, "It is deleted.", &[])
+            .or(&[WorkflowNotFound, InUse, VersionMismatch]),
         Call::EnableWorkflow(_, on) => match on {
             true => call_of("workflows", "enable_workflow", "Allow new runs of a workflow"),
             false => call_of("workflows", "disable_workflow", "Allow no new runs of a workflow"),
@@ -248,6 +263,7 @@ fn says(call: &Call) -> Option<Says> {
         }
         Call::ShowVersion(..) => call_of("workflows", "show_version", "Show a workflow as it was in a version")
             .answers(200, "The workflow.", shape::<workflows::Workflow>())
+            .unless_known()
             .or(&[WorkflowNotFound]),
         Call::Dependencies(_) => {
             call_of("workflows", "dependencies", "Show what a workflow or task needs, and what needs it")
@@ -328,9 +344,15 @@ fn says(call: &Call) -> Option<Says> {
             .json(shape::<pools::SetPool>())
             .answers(200, "The pool.", shape::<pools::Pool>()),
         Call::DeletePool(_) => call_of("pools", "delete_pool", "Delete a pool")
-            .more("Planned and not built; a limit of 0 lets nothing of it start.")
-            .or(&[PoolNotFound, NotYetSupported]),
+            .more("No job may hold a permit of it; a limit of 0 gives no new ones.")
+            .empty()
+            .done(204, "It is deleted.", &[])
+            .or(&[PoolNotFound, InUse]),
 
+        Call::Backup => call_of("server", "backup", "Take a copy of everything, while everything goes on")
+            .more("One at a time. `windlass restore` makes a store of it.")
+            .done(200, "A SQLite database.", &["application/vnd.sqlite3"])
+            .or(&[TooManyRequests, NotYetSupported]),
         Call::ListTokens => call_of("tokens", "list_tokens", "List tokens, by name")
             .query(parameters::<PageQuery>())
             .answers(200, "Some tokens, without their secrets.", page::<Token>()),
@@ -339,8 +361,9 @@ fn says(call: &Call) -> Option<Says> {
             .key()
             .json(shape::<CreateToken>())
             .answers(201, "The token and its secret, which is shown only now.", shape::<CreatedToken>())
-            .or(&[NameTaken]),
+            .or(&[NameTaken, KeyReused]),
         Call::RevokeToken(_) => call_of("tokens", "revoke_token", "Have a token open nothing any more")
+            .empty()
             .done(204, "It is revoked.", &[])
             .or(&[TokenNotFound]),
 
@@ -400,12 +423,12 @@ fn control_job(verb: JobVerb) -> Says {
     let says = match verb {
         JobVerb::Retry => call_of("jobs", "retry_job", "Try a job again").empty(),
         JobVerb::ForceSuccess => call_of("jobs", "force_job", "Count a failed job as a success").empty(),
-        JobVerb::Approve => call_of("jobs", "approve_job", "Approve what waits for it")
-            .maybe(shape::<jobs::Verdict>())
-            .or(&[NotYetSupported]),
-        JobVerb::Reject => call_of("jobs", "reject_job", "Reject what waits for approval")
-            .maybe(shape::<jobs::Verdict>())
-            .or(&[NotYetSupported]),
+        JobVerb::Approve => {
+            call_of("jobs", "approve_job", "Approve what waits for it").maybe(shape::<jobs::Verdict>())
+        }
+        JobVerb::Reject => {
+            call_of("jobs", "reject_job", "Reject what waits for approval").maybe(shape::<jobs::Verdict>())
+        }
     };
     says.answers(202, "The run of the job as it was when this was accepted.", shape::<runs::Run>()).or(&[
         RunNotFound,
@@ -433,6 +456,9 @@ fn call_of(tag: &'static str, id: &'static str, summary: &'static str) -> Says {
         query: vec![],
         key: false,
         comes_back: false,
+        if_match: "",
+        only_new: false,
+        unless_known: false,
         body: Takes::Nothing,
         answers: vec![],
         problems: vec![],
@@ -460,6 +486,18 @@ impl Says {
     fn comes_back(mut self) -> Says {
         self.comes_back = true;
         self
+    }
+
+    /// It may depend on what is stored.
+    fn tagged(mut self, if_match: &'static str, only_new: bool) -> Says {
+        (self.if_match, self.only_new) = (if_match, only_new);
+        self
+    }
+
+    /// Its answer has an ETag.
+    fn unless_known(mut self) -> Says {
+        self.unless_known = true;
+        self.done(304, "It is as the caller knows it.", &[])
     }
 
     fn empty(mut self) -> Says {

@@ -173,6 +173,18 @@ fn described(operation: &Operation) -> OperationBuilder {
         built =
             built.parameter(header("Last-Event-ID", what, ObjectBuilder::new().schema_type(Type::String)));
     }
+    if !says.if_match.is_empty() {
+        built = built.parameter(header("If-Match", says.if_match, tag()));
+    }
+    if says.only_new {
+        let what = "`*`: store it only if there is no workflow of that name.";
+        let schema = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["*"]));
+        built = built.parameter(header("If-None-Match", what, schema));
+    }
+    if says.unless_known {
+        let what = "The ETag of what the caller has: if that is what there is, the answer is 304.";
+        built = built.parameter(header("If-None-Match", what, tag()));
+    }
     if operation.action != Action::Greet {
         // Which of the two a server wants depends on where it listens.
         built = built.security(SecurityRequirement::default());
@@ -183,6 +195,11 @@ fn described(operation: &Operation) -> OperationBuilder {
         built = built.response(status.to_string(), response);
     }
     built
+}
+
+/// The ETag of a definition, or `*` for any.
+fn tag() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some(r#"^(\*|"v[0-9]{1,9}(\.disabled)?")$"#))
 }
 
 fn in_path(name: &str) -> Parameter {

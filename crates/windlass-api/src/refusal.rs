@@ -94,7 +94,7 @@ impl IntoResponse for Refusal {
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(problem::CONTENT_TYPE));
-        if problem.status == 503 {
+        if matches!(problem.status, 429 | 503) {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         if problem.status == 401 {
@@ -148,13 +148,28 @@ impl From<input::Refusal> for Refusal {
             R::Run(_) | R::Job(_) => ProblemCode::StateConflict,
             R::Params(_) => ProblemCode::BadParams,
             R::Disabled => ProblemCode::WorkflowDisabled,
+            R::Changed(_) => ProblemCode::VersionMismatch,
+            R::RunsOpen(_) | R::BackfillOpen | R::PoolInUse(_) => ProblemCode::InUse,
+            R::NoSuchPool => ProblemCode::PoolNotFound,
             R::NoSuchWorkflow => ProblemCode::WorkflowNotFound,
             R::NoSuchBackfill => ProblemCode::BackfillNotFound,
             R::TooManyFirings(_) => ProblemCode::TooManyFirings,
             R::NothingToRun => ProblemCode::NothingToRun,
             R::NoIds => ProblemCode::Unavailable,
         };
-        Refusal::new(code, refused.to_string())
+        let hint = match &refused {
+            R::RunsOpen(_) => Some("wait for them or stop them: `windlass stop --all --workflow NAME`"),
+            R::PoolInUse(_) => {
+                Some("a limit of 0 gives no new ones: `windlass pools set NAME --limit 0`, then wait")
+            }
+            R::Changed(_) => Some("read it again, and repeat the change on what is there now"),
+            _ => None,
+        };
+        let refusal = Refusal::new(code, refused.to_string());
+        match hint {
+            Some(hint) => refusal.hint(hint),
+            None => refusal,
+        }
     }
 }
 

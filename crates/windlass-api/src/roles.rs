@@ -95,7 +95,7 @@ impl Call {
             | Call::DrainWorker(..)
             | Call::SetPool(_)
             | Call::DeletePool(_) => Action::Operate,
-            Call::Switch(_) | Call::ListTokens | Call::CreateToken | Call::RevokeToken(_) => {
+            Call::Switch(_) | Call::Backup | Call::ListTokens | Call::CreateToken | Call::RevokeToken(_) => {
                 Action::Administer
             }
         }

@@ -92,6 +92,9 @@ pub enum Call {
     SetPool(String),
     DeletePool(String),
 
+    /// A copy of everything.
+    Backup,
+
     ListTokens,
     CreateToken,
     RevokeToken(String),
@@ -234,6 +237,8 @@ fn api(segments: &[&str]) -> Vec<(Method, Call)> {
             (Method::PUT, Call::SetPool((*name).into())),
             (Method::DELETE, Call::DeletePool((*name).into())),
         ],
+
+        ["backup"] => get(Call::Backup),
 
         ["tokens"] => vec![(Method::GET, Call::ListTokens), (Method::POST, Call::CreateToken)],
         ["tokens", id] => vec![(Method::DELETE, Call::RevokeToken((*id).into()))],

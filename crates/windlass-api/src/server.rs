@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use hyper::Request;
@@ -32,6 +32,8 @@ const STREAMS: u32 = 256;
 const END_LIMIT: Duration = Duration::from_secs(5);
 /// Without a descriptor left, the next connection is waited for so long.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// And said so often.
+const COMPLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// What a server is told once, at its start.
 #[derive(Clone, Debug)]
@@ -72,6 +74,7 @@ impl<S: Store + 'static> Server<S> {
         let router = front::router(&self.api);
         let connections = TaskTracker::new();
         let cut = CancellationToken::new();
+        let mut complained = None;
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
@@ -81,7 +84,10 @@ impl<S: Store + 'static> Server<S> {
                 Ok((stream, _)) => stream,
                 Err(error) if is_of_one_connection(&error) => continue,
                 Err(error) => {
-                    tracing::warn!(%error, "a connection cannot be accepted");
+                    if complained.is_none_or(|at: Instant| at.elapsed() >= COMPLAIN_EVERY) {
+                        tracing::warn!(%error, "connections cannot be accepted; it is tried again");
+                        complained = Some(Instant::now());
+                    }
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                     continue;
                 }
@@ -111,6 +117,9 @@ impl<S: Store + 'static> Server<S> {
 
 /// Serves one connection until it ends; after `stop` it takes no new requests.
 async fn connection(stream: TcpStream, router: axum::Router, stop: CancellationToken) {
+    if !matches!(tokio::time::timeout(HEADERS, begun(&stream)).await, Ok(true)) {
+        return;
+    }
     // A small answer that waits for another packet waits for nothing.
     let _ = stream.set_nodelay(true);
     let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -135,6 +144,22 @@ async fn connection(stream: TcpStream, router: axum::Router, stop: CancellationT
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection has broken");
+    }
+}
+
+/// Waits until a caller has sent enough to tell which HTTP it speaks; `false` if it has gone. The timer of the head of a
+/// request runs only from there on.
+async fn begun(stream: &TcpStream) -> bool {
+    const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    /// What is there is looked at without being taken, so nobody says when there is more.
+    const LOOK: Duration = Duration::from_millis(20);
+    let mut bytes = [0; PREFACE.len()];
+    loop {
+        match stream.peek(&mut bytes).await {
+            Ok(0) | Err(_) => return false,
+            Ok(count) if count == PREFACE.len() || bytes[..count] != PREFACE[..count] => return true,
+            Ok(_) => tokio::time::sleep(LOOK).await,
+        }
     }
 }
 

@@ -24,6 +24,13 @@ pub enum Error {
     /// The server said no.
     #[error("{}", .0.shown())]
     Refused(Box<Refusal>),
+    /// What came cannot be kept here.
+    #[error("what the server sent cannot be written")]
+    Written {
+        /// What the system said.
+        #[source]
+        cause: std::io::Error,
+    },
     /// Something answered that is no Windlass server, or one that speaks otherwise.
     #[error("what answers {call} at {server} is no Windlass server of this version: {saw}")]
     Unreadable {
@@ -64,7 +71,7 @@ impl Error {
                 Some(code) => code.exit(),
                 None => Exit::of_status(refusal.problem.status),
             },
-            Error::Unreadable { .. } => Exit::Failed,
+            Error::Written { .. } | Error::Unreadable { .. } => Exit::Failed,
         }
     }
 
@@ -76,6 +83,7 @@ impl Error {
             }
             Error::TimedOut { .. } => Some("\"windlass doctor\" looks what is the matter".to_owned()),
             Error::Refused(refusal) => refusal.problem.hint.clone(),
+            Error::Written { .. } => Some("look at the room and the rights there".to_owned()),
             Error::Unreadable { .. } => Some("set --server to where Windlass listens".to_owned()),
         }
     }
@@ -84,7 +92,10 @@ impl Error {
     pub fn problem(&self) -> Option<&Problem> {
         match self {
             Error::Refused(refusal) => Some(&refusal.problem),
-            Error::Unreachable { .. } | Error::TimedOut { .. } | Error::Unreadable { .. } => None,
+            Error::Unreachable { .. }
+            | Error::TimedOut { .. }
+            | Error::Written { .. }
+            | Error::Unreadable { .. } => None,
         }
     }
 }

@@ -15,6 +15,8 @@ use crate::settings::{Patience, Settings};
 
 /// How long one try may take. A server answers 503 itself before this.
 const TRY_TIMEOUT: Duration = Duration::from_secs(30);
+/// The same for a call that copies everything.
+const SLOW_TIMEOUT: Duration = Duration::from_secs(3600);
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The first pause before a call is tried again; each is twice the one before, up to the last.
@@ -148,6 +150,25 @@ impl Client {
         Err(self.unreadable(&call, format!("no event stream but `{kind}`")))
     }
 
+    /// A GET whose answer is a file; it may take as long as it likes. Says how many bytes there were.
+    pub(crate) async fn download(&self, url: Url, mut into: impl std::io::Write) -> Result<u64, Error> {
+        let mut call = Call::new(Method::GET, url).repeatable();
+        (call.events, call.slow) = (true, true);
+        let mut response = self.send(&call).await?;
+        let expected = response.content_length();
+        let mut size = 0;
+        while let Some(piece) = response.chunk().await.map_err(|cause| self.unreachable(cause))? {
+            size += piece.len() as u64;
+            into.write_all(&piece).map_err(|cause| Error::Written { cause })?;
+        }
+        match expected {
+            Some(expected) if expected != size => {
+                Err(self.unreadable(&call, format!("{size} bytes of {expected}")))
+            }
+            Some(_) | None => Ok(size),
+        }
+    }
+
     /// Whether a path of the server itself answers with success, and what it says.
     pub async fn probe(&self, path: &str) -> Result<String, Error> {
         let call = Call::new(Method::GET, self.root(&[path])).repeatable();
@@ -181,6 +202,7 @@ impl Client {
                 (Error::TimedOut { .. }, true) => self.patience.unavailable,
                 (
                     Error::Unreachable { .. }
+                    | Error::Written { .. }
                     | Error::TimedOut { .. }
                     | Error::Refused(_)
                     | Error::Unreadable { .. },
@@ -197,7 +219,8 @@ impl Client {
 
     /// One try: the answer if it is a success, else why not, and when the server wants to be asked again.
     async fn try_once(&self, call: &Call) -> Result<Response, (Error, Option<Duration>)> {
-        let Ok(answer) = tokio::time::timeout(TRY_TIMEOUT, self.request(call).send()).await else {
+        let most = if call.slow { SLOW_TIMEOUT } else { TRY_TIMEOUT };
+        let Ok(answer) = tokio::time::timeout(most, self.request(call).send()).await else {
             return Err((Error::TimedOut { server: self.server().to_owned() }, None));
         };
         let response = answer.map_err(|cause| (self.unreachable(cause), None))?;
@@ -282,6 +305,8 @@ struct Call {
     body: Option<Body>,
     key: Option<String>,
     events: bool,
+    /// Whether the server may take its time before it answers.
+    slow: bool,
     last_id: Option<String>,
     /// Whether doing it twice is the same as doing it once.
     repeatable: bool,
@@ -308,7 +333,16 @@ impl Body {
 
 impl Call {
     fn new(method: Method, url: Url) -> Call {
-        Call { method, url, body: None, key: None, events: false, last_id: None, repeatable: false }
+        Call {
+            method,
+            url,
+            body: None,
+            key: None,
+            events: false,
+            slow: false,
+            last_id: None,
+            repeatable: false,
+        }
     }
 
     fn json(self, body: &impl Serialize) -> Call {

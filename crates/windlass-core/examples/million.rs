@@ -41,6 +41,7 @@ fn main() {
         origin: Arc::default(),
         params: Arc::new(Values::new()),
         logical_time: now.wall,
+        labels: None,
         run_at: None,
         priority: None,
         selection: Selection::All,

@@ -15,11 +15,15 @@ use windlass_workflow::definition::TaskIndex;
 use windlass_workflow::expr::Value;
 
 use crate::shard::pools::Ask;
+use crate::shard::view::Counts;
 use crate::time::Wall;
 use crate::{attempt, job, run};
 
 /// Values by name: parameters, outputs.
 pub type Values = BTreeMap<Arc<str>, Value>;
+
+/// Marks by name, for people and filters.
+pub type Labels = BTreeMap<Arc<str>, Arc<str>>;
 
 /// One run.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +44,8 @@ pub struct RunRow {
     pub priority: Priority,
     /// What it was given, defaults filled in.
     pub params: Arc<Values>,
+    /// What it was marked with; `None` if with nothing.
+    pub labels: Option<Arc<Labels>>,
     /// The time it is about.
     pub logical_time: Wall,
     /// Nothing of it begins before this.
@@ -60,6 +66,8 @@ pub struct RunRow {
     pub serial: bool,
     /// Whether a failure or timeout has ended the rest of it: only `always` and `finally` tasks still begin.
     pub ending: bool,
+    /// How many of its jobs were where when it ended, so that nobody counts them again; `None` while it is open.
+    pub counts: Option<Box<Counts>>,
     /// The foreach tasks that were expanded so far, in that order.
     pub expansions: Vec<Expansion>,
     /// The gangs of which something is decided.
@@ -501,14 +509,18 @@ pub enum Change {
     LastRun(RunId),
     /// A stored workflow has changed.
     Workflow(WorkflowRow),
+    /// A stored workflow was deleted. Its versions stay, for the runs that it had.
+    WorkflowGone(Name),
     /// A schedule is new, or its cursor has moved.
     Schedule(ScheduleRow),
-    /// A schedule is gone with the version that had it.
+    /// A schedule is gone with the version that had it, or with its workflow.
     ScheduleGone(Name, Arc<str>),
     /// A due time was decided.
     Firing(FiringRow),
     /// A pool has this limit.
     Pool(Name, u32),
+    /// A pool of which no permit is held was deleted.
+    PoolGone(Name),
     /// A permit of a pool was given.
     Permit(Name, Ask),
     /// A permit of a pool came back.
@@ -538,10 +550,12 @@ impl Change {
             Change::Key(row) => Some(row.run),
             Change::LastRun(_)
             | Change::Workflow(_)
+            | Change::WorkflowGone(_)
             | Change::Schedule(_)
             | Change::ScheduleGone(..)
             | Change::Firing(_)
             | Change::Pool(..)
+            | Change::PoolGone(_)
             | Change::Permit(..)
             | Change::PermitGone(..)
             | Change::Listener(_)

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use windlass_model::{AttemptId, Epoch, Incarnation, OwnerId, ShardId};
 
+use crate::durable::Revision;
 use crate::order::OrderKey;
 use crate::requirement::{Capability, Requirement};
 use crate::shard::input::{Report, ToWorker, WorkerLife};
@@ -64,6 +65,14 @@ pub enum Body {
     },
     /// A master has nothing for these grants.
     Declined(Vec<GrantId>),
+    /// Somebody wants the worker to take nothing new, or to take work again. Every master says what it has read last,
+    /// until the worker says the same.
+    Drain {
+        /// Of two words, the one of the greater revision is the newer.
+        revision: Revision,
+        /// Whether it shall take nothing new.
+        on: bool,
+    },
 }
 
 /// An order about the attempts of a shard.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windlass_core::durable::Origin;
-use windlass_core::rows::{Key, RunRow, Selection, Trigger, Values};
+use windlass_core::rows::{Key, Labels, RunRow, Selection, Trigger, Values};
 use windlass_core::run;
-use windlass_core::shard::input::{Answer, Call, Command, Control, CreateRun, PutWorkflow, Refusal};
+use windlass_core::shard::input::{
+    Answer, Call, Command, Control, CreateRun, Expected, PutWorkflow, Refusal,
+};
 use windlass_core::shard::load::StoredRun;
 use windlass_core::shard::view::{Counts, JobView, JobsWanted, RunView, Stored};
 use windlass_core::shard::why::Reason;
@@ -41,6 +43,8 @@ pub struct NewRun {
     pub params: Values,
     /// The time it is about; now if not told.
     pub logical_time: Option<Wall>,
+    /// What it is marked with.
+    pub labels: Labels,
     /// Nothing of it begins before this.
     pub run_at: Option<Wall>,
     /// How urgent it is, if not as its workflow says.
@@ -141,6 +145,7 @@ impl<S: Store + 'static> Handle<S> {
             origin: Arc::new(Origin { inline, pinned: pins.versions }),
             params: Arc::new(wanted.params),
             logical_time: wanted.logical_time.unwrap_or(self.now().wall),
+            labels: Some(wanted.labels).filter(|labels| !labels.is_empty()).map(Arc::new),
             run_at: wanted.run_at,
             priority: wanted.priority,
             selection,
@@ -178,6 +183,7 @@ impl<S: Store + 'static> Handle<S> {
             origin: found.origin,
             params: row.params,
             logical_time: row.logical_time,
+            labels: row.labels,
             run_at: None,
             priority: Some(row.priority),
             selection: row.selection,
@@ -200,6 +206,7 @@ impl<S: Store + 'static> Handle<S> {
         run: RunId,
         by: Arc<str>,
         command: Command,
+        comment: Option<Arc<str>>,
         wait: Duration,
     ) -> Result<run::State, WishError> {
         let reopens = matches!(command, Command::Retry(_) | Command::ForceSuccess(_) | Command::Recover(_));
@@ -208,7 +215,7 @@ impl<S: Store + 'static> Handle<S> {
             run::State::Ended(_) if reopens => Some(Box::new(self.whole_run(run).await?)),
             _ => None,
         };
-        let control = Control { by, run, command, stored };
+        let control = Control { by, run, command, comment, stored };
         match self.call(run.shard(), Call::Control(control), wait).await? {
             Answer::Accepted(state) => Ok(state),
             // It has ended since it was read.
@@ -226,6 +233,7 @@ impl<S: Store + 'static> Handle<S> {
         definition: Arc<Definition>,
         source: Arc<str>,
         by: Arc<str>,
+        expected: Option<Expected>,
         wait: Duration,
     ) -> Result<u32, WishError> {
         let pins = self.pins(&definition).await?;
@@ -247,6 +255,7 @@ impl<S: Store + 'static> Handle<S> {
             by,
             definition,
             version,
+            expected,
             pinned: Arc::new(pins.definitions),
             versions: Arc::new(pins.versions),
         };
@@ -268,8 +277,11 @@ impl<S: Store + 'static> Handle<S> {
             return Ok(Some(*view));
         }
         let Some(found) = self.store().run(run).await? else { return Ok(None) };
-        let stored = Stored::of(self.now(), self.whole_run(run).await?);
-        Ok(Some(RunView { row: found.row, counts: stored.counts() }))
+        let counts = match &found.row.counts {
+            Some(counts) => **counts,
+            None => self.stored_counts(run).await?,
+        };
+        Ok(Some(RunView { row: found.row, counts }))
     }
 
     /// How many jobs of a run are where, as far as that is stored: all there is to know of one that is over.

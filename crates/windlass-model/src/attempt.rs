@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::Epoch;
 use crate::id::JobId;
 
 /// Counts every assignment of a job, also refused and recalled ones. Only the result that carries
@@ -14,6 +15,16 @@ impl Fence {
     #[must_use]
     pub const fn next(self) -> Fence {
         Fence(self.0 + 1)
+    }
+
+    /// The first that a job gets in an epoch.
+    ///
+    /// A store that was restored from a backup knows nothing of what was assigned after the backup, and workers may
+    /// run that still: its epochs begin 2^32 higher, and so its fences are others too. There is room for a million
+    /// assignments of a job between one restore and the next, and for four thousand restores.
+    #[must_use]
+    pub const fn first_in(epoch: Epoch) -> Fence {
+        Fence((((epoch.0 >> 32) as u32) << 20) + 1)
     }
 }
 

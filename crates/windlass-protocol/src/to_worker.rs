@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use windlass_core::durable::Revision;
 use windlass_core::shard::input::ToWorker;
 use windlass_core::time::Mono;
 use windlass_core::wire::{Body, Demand, Frame, GrantId, Order, Round};
@@ -53,6 +54,7 @@ pub fn encode(frame: &Frame) -> v1::Frame {
         Body::Declined(grants) => {
             v1::frame::Body::Declined(v1::Declined { grants: grants.iter().map(|grant| grant.0).collect() })
         }
+        Body::Drain { revision, on } => v1::frame::Body::Drain(v1::Drain { revision: revision.0, on: *on }),
     };
     v1::Frame { incarnation: frame.incarnation.0, body: Some(body) }
 }
@@ -120,6 +122,7 @@ pub fn decode(frame: v1::Frame) -> Result<Frame, Malformed> {
         v1::frame::Body::Declined(declined) => {
             Body::Declined(declined.grants.into_iter().map(GrantId).collect())
         }
+        v1::frame::Body::Drain(drain) => Body::Drain { revision: Revision(drain.revision), on: drain.on },
     };
     Ok(Frame { incarnation: Incarnation(frame.incarnation), body })
 }

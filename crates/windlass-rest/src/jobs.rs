@@ -107,12 +107,16 @@ pub struct ListJobs {
     pub cursor: Option<String>,
 }
 
+/// The most characters of a comment.
+pub const COMMENT: usize = 2000;
+
 /// Body of `POST /runs/{id}/jobs/{n}:approve` and `:reject`; may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
-    /// What to write down beside the answer.
+    /// What to write down beside the answer: it is shown in the reason of the job. Up to 2000 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(max_length = 2000))]
     pub comment: Option<String>,
 }

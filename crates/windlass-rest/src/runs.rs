@@ -9,6 +9,13 @@ use crate::jobs::JobCounts;
 use crate::words::words;
 use crate::{Priority, RunState, Time};
 
+/// The most labels of a run, and the most characters of a label's name and of its value.
+pub const MOST_LABELS: usize = 50;
+/// See [`MOST_LABELS`].
+pub const LABEL_NAME: usize = 100;
+/// See [`MOST_LABELS`].
+pub const LABEL_VALUE: usize = 250;
+
 /// One execution of a workflow version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -128,7 +135,7 @@ pub struct CreateRun {
     /// Only this task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only_task: Option<String>,
-    /// Marks for people and filters.
+    /// Marks for people: at most 50, each with a name of 1 to 100 and a value of up to 250 characters.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
 }

@@ -225,7 +225,7 @@ impl World {
                     }
                 }
             }
-            Body::Demand { .. } | Body::Declined(_) => {}
+            Body::Demand { .. } | Body::Declined(_) | Body::Drain { .. } => {}
         }
     }
 

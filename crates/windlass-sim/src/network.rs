@@ -163,6 +163,6 @@ fn assigns(frame: &Frame) -> bool {
         Body::Orders { orders, .. } => {
             orders.iter().any(|order| matches!(order, Order::Shard(ShardOrder::Assign(_))))
         }
-        Body::Heard { .. } | Body::Demand { .. } | Body::Declined(_) => false,
+        Body::Heard { .. } | Body::Demand { .. } | Body::Declined(_) | Body::Drain { .. } => false,
     }
 }

@@ -176,6 +176,7 @@ impl World {
                     origin: Arc::clone(&flow.origin),
                     params: Arc::default(),
                     logical_time: logical,
+                    labels: None,
                     run_at: None,
                     priority: None,
                     selection: Selection::All,
@@ -186,6 +187,7 @@ impl World {
             What::Put { flow } => {
                 let flow = &self.flows.all[flow];
                 let put = PutWorkflow {
+                    expected: None,
                     by: "me".into(),
                     definition: Arc::clone(&flow.definition),
                     version: 1,
@@ -394,7 +396,7 @@ impl World {
                 self.reach.hit("stop during take-over");
             }
         }
-        let control = Control { by: "me".into(), run, command, stored };
+        let control = Control { by: "me".into(), run, command, comment: None, stored };
         if reopens && !self.quiet && self.random.chance(400) {
             let delay = self.random.between(10, 6_000);
             self.after(delay, Event::Again(Box::new(control.clone())));

@@ -203,6 +203,8 @@ fn run_row(id: RunId) -> RunRow {
         reason: "".into(),
         priority: Priority::Medium,
         params: Arc::default(),
+        labels: None,
+        counts: None,
         logical_time: NOW,
         run_at: None,
         created_at: NOW,

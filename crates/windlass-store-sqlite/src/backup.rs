@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use windlass_core::time::Wall;
+use windlass_store::copies::{CopyError, StoreCopy};
 use windlass_store::fault::Cause;
 use windlass_store::opening::Identity;
 
@@ -82,7 +83,30 @@ pub enum RestoreError {
     },
 }
 
+/// What a copy for somebody else is called while it is made.
+const COPY: &str = ".copy";
+
 impl SqliteStore {
+    /// A copy as of now, as a file that has no name any more. One at a time: each takes as much room as the store.
+    pub(crate) fn unnamed_copy(&self) -> Result<StoreCopy, CopyError> {
+        let Ok(_turn) = self.copying().try_lock() else { return Err(CopyError::UnderWay) };
+        let place = beside(self.file(), COPY);
+        let copied = || -> Result<File, BackupError> {
+            let failed = |cause| BackupError::Place { file: place.clone(), cause };
+            // Of a process that died while it made one.
+            remove_if_there(&place).map_err(failed)?;
+            private::make_file(&place).map_err(failed)?;
+            copy_store(self.file(), &place).map_err(|error| FileFault::new(self.file(), error.into()))?;
+            File::open(&place).map_err(failed)
+        };
+        let copied = copied();
+        let removed = remove_if_there(&place);
+        let copy = copied.map_err(|error| CopyError::Failed(error.into()))?;
+        removed.map_err(|error| CopyError::Failed(error.into()))?;
+        let size = copy.metadata().map_err(|error| CopyError::Failed(error.into()))?.len();
+        Ok(StoreCopy { size, bytes: Box::new(copy) })
+    }
+
     /// Writes a copy of the store as of now to a new file, while everything goes on. It takes as long as the
     /// store is large: not for a thread of an async runtime.
     pub fn backup(&self, to: &Path) -> Result<(), BackupError> {
@@ -112,10 +136,26 @@ fn copy_store(file: &Path, to: &Path) -> rusqlite::Result<()> {
 /// first may have reached, and attempts that were under way are lost. So nothing that the first has said counts
 /// for this one, and workers end what they do for the first.
 pub fn restore(from: &Path, to: &Path, now: Wall) -> Result<Identity, RestoreError> {
+    restored(from, to, now, false).map(|(identity, _)| identity)
+}
+
+/// The same where a store may be: once the new one is finished, the old one is moved aside. Says where to, if there
+/// was one.
+pub fn restore_over(from: &Path, to: &Path, now: Wall) -> Result<(Identity, Option<PathBuf>), RestoreError> {
+    restored(from, to, now, true)
+}
+
+fn restored(
+    from: &Path,
+    to: &Path,
+    now: Wall,
+    replace: bool,
+) -> Result<(Identity, Option<PathBuf>), RestoreError> {
     let wrong = |cause| RestoreError::Open { from: from.to_owned(), cause };
     let to = opening::real_path(to).map_err(wrong)?;
     let _lock = Lock::take(&to).map_err(wrong)?;
-    if [to.clone(), beside(&to, "-wal")].iter().any(|file| file.exists()) {
+    let there = [to.clone(), beside(&to, "-wal")].iter().any(|file| file.exists());
+    if there && !replace {
         return Err(RestoreError::Exists { file: to });
     }
     let partial = beside(&to, ".partial");
@@ -125,8 +165,15 @@ pub fn restore(from: &Path, to: &Path, now: Wall) -> Result<Identity, RestoreErr
     }
     copy(from, &partial).map_err(failed)?;
     let identity = found_anew(from, &partial, now)?;
+    let aside = there.then(|| beside(&to, &format!(".before-restore-{}", now.0)));
+    if let Some(aside) = &aside {
+        // The log first: without its file it says nothing to anybody, but a file without its log would lack something.
+        for part in ["-wal", "-shm", ""] {
+            rename_if_there(&beside(&to, part), &beside(aside, part)).map_err(failed)?;
+        }
+    }
     put_in_place(&partial, &to).map_err(failed)?;
-    Ok(identity)
+    Ok((identity, aside))
 }
 
 /// Copies what is in a file, and not who may read it.
@@ -166,6 +213,13 @@ fn put_in_place(finished: &Path, name: &Path) -> io::Result<()> {
 
 fn remove_if_there(file: &Path) -> io::Result<()> {
     match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn rename_if_there(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
     }

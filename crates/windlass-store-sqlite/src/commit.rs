@@ -128,12 +128,14 @@ impl<'c> Applying<'c> {
                 }
             },
             Change::Workflow(row) => Ok(homes::put_workflow(connection, shard, row)?),
+            Change::WorkflowGone(name) => Ok(homes::remove_workflow(connection, shard, name)?),
             Change::Schedule(row) => schedule(connection, shard, row),
             Change::ScheduleGone(workflow, schedule) => {
                 Ok(homes::remove_schedule(connection, shard, workflow, schedule)?)
             }
             Change::Firing(row) => firing(connection, shard, row),
             Change::Pool(pool, limit) => Ok(pools::put_pool(connection, shard, pool, *limit)?),
+            Change::PoolGone(pool) => Ok(pools::remove_pool(connection, shard, pool)?),
             Change::Permit(pool, ask) => Ok(pools::put_permit(connection, shard, pool, ask)?),
             Change::PermitGone(pool, ask) => Ok(pools::remove_permit(connection, shard, pool, ask.job)?),
             Change::Listener(row) => Ok(between::put_listener(connection, shard, row)?),

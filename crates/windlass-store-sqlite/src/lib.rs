@@ -26,7 +26,7 @@ mod versions;
 
 mod backup;
 
-pub use backup::{BackupError, RestoreError, restore};
+pub use backup::{BackupError, RestoreError, restore, restore_over};
 pub use fault::FileFault;
 pub use opening::{OpenError, Options};
 pub use store::SqliteStore;

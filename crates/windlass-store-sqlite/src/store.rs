@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
 use windlass_core::rows::{
@@ -12,6 +12,7 @@ use windlass_core::time::Wall;
 use windlass_model::{AttemptNumber, Epoch, JobId, JobNumber, Name, OwnerId, RunId, ShardId};
 use windlass_store::commit::{Batch, Outcome, Refused};
 use windlass_store::content;
+use windlass_store::copies::{CopyError, StoreCopy};
 use windlass_store::encoding::Malformed;
 use windlass_store::fault::Cause;
 use windlass_store::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
@@ -36,6 +37,8 @@ use crate::{commit, leases, load, retention, shards, versions};
 #[derive(Debug)]
 pub struct SqliteStore {
     opened: Opened,
+    /// Held while a copy is made for somebody.
+    copying: Mutex<()>,
 }
 
 /// What came of a call that writes, if it reached the file.
@@ -49,12 +52,16 @@ enum Written<T, E> {
 impl SqliteStore {
     /// Opens a file, or makes a new one. It waits for the disk: not for a thread of an async runtime.
     pub fn open(path: &Path, options: &Options) -> Result<SqliteStore, OpenError> {
-        opening::open(path, options).map(|opened| SqliteStore { opened })
+        opening::open(path, options).map(|opened| SqliteStore { opened, copying: Mutex::default() })
     }
 
     /// The database file.
     pub fn file(&self) -> &Path {
         &self.opened.file
+    }
+
+    pub(crate) fn copying(&self) -> &Mutex<()> {
+        &self.copying
     }
 
     /// Does work in one transaction of the writer's.
@@ -393,6 +400,10 @@ impl Store for SqliteStore {
     async fn pools(&self, after: Option<&Name>, limit: usize) -> Result<Vec<FoundPool>, Unavailable> {
         let after = after.cloned();
         self.read("list pools", move |connection| Ok(pools::list(connection, after.as_ref(), limit)?)).await
+    }
+
+    fn copy(&self) -> Result<StoreCopy, CopyError> {
+        self.unnamed_copy()
     }
 
     async fn put_version(&self, new: &NewVersion) -> Result<u32, PutVersionError> {

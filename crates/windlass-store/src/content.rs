@@ -194,7 +194,9 @@ fn check_change(batch: &Batch, change: &Change, limits: &Limits) -> Result<(), R
             at_home(batch, row.id.0)?;
             check_backfill(row, limits)
         }
-        Change::Pool(..)
+        Change::WorkflowGone(_)
+        | Change::Pool(..)
+        | Change::PoolGone(_)
         | Change::Permit(..)
         | Change::PermitGone(..)
         | Change::Listener(_)
@@ -236,6 +238,10 @@ fn check_run(row: &RunRow, limits: &Limits) -> Result<(), Reject> {
     }
     text("reason", &row.reason, limits.text)?;
     text("principal", &row.created_by, limits.key)?;
+    for (name, value) in row.labels.iter().flat_map(|labels| labels.iter()) {
+        text("label", name, limits.key)?;
+        text("label", value, limits.text)?;
+    }
     values("parameters", &row.params, limits)
 }
 

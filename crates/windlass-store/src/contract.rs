@@ -12,6 +12,7 @@ use windlass_model::{AttemptNumber, Epoch, JobId, JobNumber, Name, OwnerId, RunI
 
 use crate::commit::{Batch, Outcome};
 use crate::content::Limits;
+use crate::copies::{CopyError, StoreCopy};
 use crate::fault::Unavailable;
 use crate::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
 use crate::leases::{Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
@@ -226,6 +227,14 @@ pub trait Store: Send + Sync {
         after: Option<&Name>,
         limit: usize,
     ) -> impl Future<Output = Result<Vec<FoundPool>, Unavailable>> + Send;
+
+    // --- copies -------------------------------------------------------------------------------------
+
+    /// A copy of everything as of now, taken while everything goes on. It takes as long as the store is large, and reading
+    /// it waits for the disk: not for a thread of an async runtime.
+    fn copy(&self) -> Result<StoreCopy, CopyError> {
+        Err(CopyError::Elsewhere)
+    }
 
     // --- versions -----------------------------------------------------------------------------------
 

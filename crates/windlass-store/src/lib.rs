@@ -15,6 +15,7 @@ pub mod leases;
 
 pub mod commit;
 pub mod content;
+pub mod copies;
 pub mod shards;
 
 pub mod pins;

@@ -30,7 +30,9 @@ pub enum OpenError {
     #[error("the data folder {0} is in use by another worker")]
     InUse(PathBuf),
     /// It cannot be read or written.
-    #[error("cannot use the data folder {path}")]
+    #[error(
+        "cannot use the data folder `{path}`; hint: let the user that runs windlass write it, or name another with --data"
+    )]
     Io {
         /// Which.
         path: PathBuf,

@@ -172,8 +172,11 @@ impl<T: Transport> Life<T> {
     fn perform(&mut self) -> Result<Option<Ended>, JournalError> {
         let Decision { journal, effects } = std::mem::take(&mut self.decision);
         self.journal.append(&journal)?;
-        if self.journal.is_long() {
-            self.journal.rewrite(&self.worker.journal_now())?;
+        if self.journal.is_long()
+            && let Err(error) = self.journal.rewrite(&self.worker.journal_now())
+        {
+            tracing::warn!(error = %error.cause(), "the journal cannot be written anew, and grows on");
+            self.journal.put_off();
         }
         self.sync_journal();
         let mut ended = None;

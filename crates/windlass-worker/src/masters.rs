@@ -328,7 +328,7 @@ impl Shared {
                     open.owners.insert(*shard, owner);
                 }
             }
-            Body::Demand { .. } | Body::Declined(_) => {}
+            Body::Demand { .. } | Body::Declined(_) | Body::Drain { .. } => {}
         }
     }
 }

@@ -60,6 +60,15 @@ pub async fn dependencies<S: Store + 'static>(api: &Arc<Api<S>>, name: &str, ask
     })
 }
 
+/// The workflows that run one as a sub-workflow, directly.
+pub async fn callers<S: Store + 'static>(api: &Arc<Api<S>>, name: &Name) -> Result<Vec<Name>, Refusal> {
+    let edges = edges(api).await?.into_iter();
+    let calls = |(one, other, kind): Edge| {
+        (other == *name && one != *name && kind == DependencyKind::SubWorkflow).then_some(one)
+    };
+    Ok(edges.filter_map(calls).collect())
+}
+
 /// What needs what among all workflows: who needs, what is needed, through what.
 type Edge = (Name, Name, DependencyKind);
 

@@ -7,7 +7,7 @@ use windlass_core::rows::AttemptRow;
 use windlass_core::shard::input::Command;
 use windlass_core::shard::view::{JobView, JobsWanted};
 use windlass_model::{AttemptNumber, JobNumber, RunId, WorkerId};
-use windlass_rest::jobs::{Job, ListJobs, Verdict};
+use windlass_rest::jobs::{COMMENT, Job, ListJobs, Verdict};
 use windlass_rest::{Page, ProblemCode};
 use windlass_store::Store;
 
@@ -72,16 +72,21 @@ pub async fn control<S: Store + 'static>(
         JobVerb::ForceSuccess => Command::ForceSuccess(job),
         JobVerb::Approve | JobVerb::Reject => {
             let Verdict { comment } = asked.json_or_nothing().await?;
-            if comment.is_some_and(|comment| !comment.is_empty()) {
-                return Err(Refusal::not_yet(
-                    "comments of an approval are not stored yet; answer without one",
-                ));
+            let comment =
+                comment.map(|comment| comment.trim().to_owned()).filter(|comment| !comment.is_empty());
+            if comment
+                .as_ref()
+                .is_some_and(|comment| comment.chars().count() > COMMENT || comment.contains('\0'))
+            {
+                let detail = format!("a comment has up to {COMMENT} characters, and no NUL");
+                return Err(Refusal::bad_request(detail));
             }
-            return commanded(api, caller, run, Command::Approve(job, verb == JobVerb::Approve)).await;
+            let command = Command::Approve(job, verb == JobVerb::Approve);
+            return commanded(api, caller, run, command, comment.map(Arc::from)).await;
         }
     };
     asked.nothing().await?;
-    commanded(api, caller, run, command).await
+    commanded(api, caller, run, command, None).await
 }
 
 /// Jobs as the master sees them.

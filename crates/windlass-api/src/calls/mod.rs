@@ -28,6 +28,7 @@ mod pools;
 mod scheduler;
 mod workers;
 
+mod backup;
 mod tokens;
 
 mod docs;
@@ -63,7 +64,7 @@ pub async fn perform<S: Store + 'static>(
         Call::ListWorkflows => workflows::list(api, &asked).await,
         Call::ShowWorkflow(name) => workflows::show(api, &name, &asked).await,
         Call::PutWorkflow(name) => workflows::put(api, caller, &name, asked).await,
-        Call::DeleteWorkflow(name) => workflows::delete(api, &name).await,
+        Call::DeleteWorkflow(name) => workflows::delete(api, caller, &name, asked).await,
         Call::EnableWorkflow(name, on) => workflows::enable(api, caller, &name, on, asked).await,
         Call::ListVersions(name) => workflows::versions(api, &name, &asked).await,
         Call::ShowVersion(name, version) => workflows::version(api, &name, &version, &asked).await,
@@ -85,11 +86,12 @@ pub async fn perform<S: Store + 'static>(
         Call::ListPools => pools::list(api, &asked).await,
         Call::ShowPool(name) => pools::show(api, &name, &asked).await,
         Call::SetPool(name) => pools::set(api, &name, asked).await,
-        Call::DeletePool(name) => pools::delete(api, &name).await,
+        Call::DeletePool(name) => pools::delete(api, &name, asked).await,
 
+        Call::Backup => backup::backup(api, caller, &asked).await,
         Call::ListTokens => tokens::list(api, &asked).await,
         Call::CreateToken => tokens::create(api, caller, asked).await,
-        Call::RevokeToken(id) => tokens::revoke(api, &id).await,
+        Call::RevokeToken(id) => tokens::revoke(api, &id, asked).await,
 
         Call::NotYet(what) => Err(Refusal::not_yet(format!("{what} are planned and not built"))),
     }

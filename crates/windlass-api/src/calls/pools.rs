@@ -45,11 +45,15 @@ pub async fn set<S: Store + 'static>(api: &Arc<Api<S>>, name: &str, asked: Asked
     answers::ok(&found(api, &name).await?)
 }
 
-/// Pools cannot be deleted yet.
-pub async fn delete<S: Store + 'static>(api: &Arc<Api<S>>, name: &str) -> Answer {
+/// Deletes a pool of which nobody holds a permit.
+pub async fn delete<S: Store + 'static>(api: &Arc<Api<S>>, name: &str, asked: Asked) -> Answer {
+    asked.no_query()?;
+    asked.nothing().await?;
     let name = Name::new(name).map_err(|_| not_found(name))?;
     found(api, &name).await?;
-    Err(Refusal::not_yet("pools cannot be deleted yet; a limit of 0 lets nothing of it start"))
+    let home = api.handle.shards().home("pool", name.as_str());
+    api.handle.done(home, Call::DeletePool(name), api.wait()).await?;
+    answers::no_content()
 }
 
 async fn found<S: Store + 'static>(api: &Arc<Api<S>>, name: &Name) -> Result<Pool, Refusal> {

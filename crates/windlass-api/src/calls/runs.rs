@@ -1,10 +1,11 @@
 //! Runs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use hyper::StatusCode;
-use windlass_core::rows::{RunRow, Selection};
+use windlass_core::rows::{Labels, RunRow, Selection};
 use windlass_core::shard::input::{Command, RecoverFrom};
 use windlass_core::shard::view::{Counts, RunView};
 use windlass_core::time::Wall;
@@ -34,9 +35,7 @@ pub async fn create<S: Store + 'static>(api: &Arc<Api<S>>, caller: &Caller, aske
     let key = asked.key()?.map(Arc::from);
     let body: CreateRun = asked.json().await?;
     let digest = asked::digest(&serde_json::json!(body));
-    if !body.labels.is_empty() {
-        return Err(Refusal::not_yet("labels of a run are not stored yet; a workflow may have labels"));
-    }
+    let labels = labels(&body.labels)?;
     let what = match (body.workflow, body.definition) {
         (Some(name), None) => What::Workflow(workflow_name(&name)?),
         (None, Some(definition)) => inline(api, definition)?,
@@ -52,6 +51,7 @@ pub async fn create<S: Store + 'static>(api: &Arc<Api<S>>, caller: &Caller, aske
         body: digest,
         what,
         params: wishes::values(&body.params),
+        labels,
         logical_time: body.logical_time.map(wall),
         run_at: body.run_at.map(wall),
         priority: body.priority.map(Into::into),
@@ -60,6 +60,28 @@ pub async fn create<S: Store + 'static>(api: &Arc<Api<S>>, caller: &Caller, aske
     };
     let run = api.handle.create_run(wanted, api.wait()).await?;
     answers::json(StatusCode::CREATED, &seen(api, run).await?)
+}
+
+/// What a run shall be marked with.
+fn labels(given: &BTreeMap<String, String>) -> Result<Labels, Refusal> {
+    if given.len() > runs::MOST_LABELS {
+        let detail = format!("a run may have {} labels, not {}", runs::MOST_LABELS, given.len());
+        return Err(Refusal::bad_request(detail));
+    }
+    let plain = |text: &str, most| text.chars().count() <= most && !text.chars().any(char::is_control);
+    for (name, value) in given {
+        let fits = !name.is_empty() && plain(name, runs::LABEL_NAME) && plain(value, runs::LABEL_VALUE);
+        if !fits {
+            let shown: String = name.chars().take(40).collect();
+            return Err(Refusal::bad_request(format!(
+                "the label `{}`: a name has 1 to {} characters, a value up to {}, none of them control characters",
+                shown.escape_debug(),
+                runs::LABEL_NAME,
+                runs::LABEL_VALUE
+            )));
+        }
+    }
+    Ok(given.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into())).collect())
 }
 
 /// A definition that came with its run.
@@ -136,7 +158,7 @@ pub async fn control<S: Store + 'static>(
         RunVerb::Resume => Command::Resume,
         RunVerb::Recover => {
             let Recover { from } = asked.json_or_nothing().await?;
-            return commanded(api, caller, run, Command::Recover(recover_from(from))).await;
+            return commanded(api, caller, run, Command::Recover(recover_from(from)), None).await;
         }
         RunVerb::Rerun => {
             let key = asked.key()?.map(Arc::from);
@@ -146,7 +168,7 @@ pub async fn control<S: Store + 'static>(
         }
     };
     asked.nothing().await?;
-    commanded(api, caller, run, command).await
+    commanded(api, caller, run, command, None).await
 }
 
 /// Gives a command, and shows the run as it was when it was accepted.
@@ -155,8 +177,10 @@ pub async fn commanded<S: Store + 'static>(
     caller: &Caller,
     run: RunId,
     command: Command,
+    comment: Option<Arc<str>>,
 ) -> Answer {
-    let state = api.handle.control(run, Arc::clone(&caller.name), command, api.wait()).await?;
+    let by = Arc::clone(&caller.name);
+    let state = api.handle.control(run, by, command, comment, api.wait()).await?;
     let mut shown = seen(api, run).await?;
     // It may have gone on since: whoever asked for a stop is told that it has begun.
     let accepted = windlass_rest::RunState::from(state.shown());
@@ -194,9 +218,11 @@ async fn listed_if_readable<S: Store + 'static>(api: &Arc<Api<S>>, row: RunRow) 
     if !is_over(&row) {
         return seen(api, row.id).await;
     }
-    let counts = match api.kept_counts(row.id, row.revision) {
-        Some(counts) => counts,
-        None => {
+    let counts = match (&row.counts, api.kept_counts(row.id, row.revision)) {
+        (Some(counts), _) => **counts,
+        (None, Some(counts)) => counts,
+        // One that ended before counts were kept.
+        (None, None) => {
             let counts = api.handle.stored_counts(row.id).await?;
             api.keep_counts(row.id, row.revision, counts);
             counts

@@ -54,12 +54,19 @@ pub async fn create<S: Store + 'static>(api: &Arc<Api<S>>, caller: &Caller, aske
         expires_at,
         key,
     };
-    if let Some((row, known)) =
-        tokens::all(api.store()).await?.iter().find(|(_, known)| known.name == token.name)
-    {
-        let repeated = token.key.is_some()
-            && (known.key == token.key && known.role == token.role && known.expires_at == token.expires_at);
-        if !repeated {
+    // Two calls at once would each find the name free; a repeat waits here for the first.
+    let _turn = api.token_making.lock().await;
+    let known = tokens::all(api.store()).await?;
+    let same_key = |other: &StoredToken| other.key.is_some() && other.key == token.key;
+    let same = |other: &StoredToken| {
+        (&other.name, other.role, other.expires_at) == (&token.name, token.role, token.expires_at)
+    };
+    if let Some((_, other)) = known.iter().find(|(_, other)| same_key(other) && !same(other)) {
+        let detail = format!("the key was used to make the token `{}`", other.name);
+        return Err(Refusal::new(ProblemCode::KeyReused, detail));
+    }
+    if let Some((row, known)) = known.iter().find(|(_, known)| known.name == token.name) {
+        if !same_key(known) {
             let detail = format!("there is a token `{}`", token.name);
             return Err(Refusal::new(ProblemCode::NameTaken, detail));
         }
@@ -73,7 +80,9 @@ pub async fn create<S: Store + 'static>(api: &Arc<Api<S>>, caller: &Caller, aske
 }
 
 /// Has a token open nothing any more.
-pub async fn revoke<S: Store + 'static>(api: &Arc<Api<S>>, id: &str) -> Answer {
+pub async fn revoke<S: Store + 'static>(api: &Arc<Api<S>>, id: &str, asked: Asked) -> Answer {
+    asked.no_query()?;
+    asked.nothing().await?;
     let all = tokens::all(api.store()).await?;
     let found = all.iter().find(|(row, token)| token.shown(&row.key.name).id == id || token.name == id);
     let (row, token) = found.ok_or_else(|| {

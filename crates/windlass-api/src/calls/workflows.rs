@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyper::StatusCode;
 use windlass_core::rows::WorkflowRow;
-use windlass_core::shard::input::Call;
+use windlass_core::shard::input::{self, Call, Expected};
 use windlass_model::Name;
 use windlass_rest::diagnostics::Validation;
 use windlass_rest::workflows::{Applied, ListWorkflows, Workflow, WorkflowSummary, WorkflowVersion};
@@ -25,6 +25,7 @@ pub async fn put<S: Store + 'static>(api: &Arc<Api<S>>, caller: &Caller, name: &
     asked.no_query()?;
     let name =
         Name::new(name).map_err(|error| Refusal::bad_request(format!("the name of a workflow: {error}")))?;
+    let expected = expected(&asked)?;
     let (format, text) = asked.workflow().await?;
     let checked = checked(format, &text)?.map_err(|complaints| Refusal::invalid(&complaints))?;
     let Checked { definition, warnings } = checked;
@@ -33,8 +34,11 @@ pub async fn put<S: Store + 'static>(api: &Arc<Api<S>>, caller: &Caller, name: &
         return Err(Refusal::new(ProblemCode::NameMismatch, detail));
     }
     let before = api.store().workflow(&name).await?.map(|row| row.version);
+    if expected.is_some_and(|expected| !expected.holds(before)) {
+        return Err(input::Refusal::Changed(before).into());
+    }
     let by = Arc::clone(&caller.name);
-    let version = api.handle.put_workflow(definition, text.into(), by, api.wait()).await?;
+    let version = api.handle.put_workflow(definition, text.into(), by, expected, api.wait()).await?;
     let changed = before != Some(version);
     let row = row(api, &name).await?;
     let applied = Applied {
@@ -42,7 +46,8 @@ pub async fn put<S: Store + 'static>(api: &Arc<Api<S>>, caller: &Caller, name: &
         changed,
         diagnostics: diagnostics::sent(&warnings),
     };
-    answers::json(if changed { StatusCode::CREATED } else { StatusCode::OK }, &applied)
+    let status = if changed { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(answers::tagged(answers::json(status, &applied)?, &tag(row.version, row.enabled)))
 }
 
 /// What is wrong with a definition.
@@ -78,7 +83,7 @@ pub async fn show<S: Store + 'static>(api: &Arc<Api<S>>, name: &str, asked: &Ask
     asked.no_query()?;
     let row = row(api, &workflow_name(name)?).await?;
     let version = current(api, &row).await?;
-    whole(api, &row, &version).await
+    whole(api, &row, &version, asked).await
 }
 
 /// A workflow as it was in some version.
@@ -99,7 +104,7 @@ pub async fn version<S: Store + 'static>(
         let detail = format!("workflow `{}` has no version `{shown}`", row.name);
         Refusal::new(ProblemCode::WorkflowNotFound, detail)
     })?;
-    whole(api, &row, &found).await
+    whole(api, &row, &found, asked).await
 }
 
 /// The versions of a workflow, newest first.
@@ -141,11 +146,57 @@ pub async fn enable<S: Store + 'static>(
     answers::ok(&summary(api, &row, &current(api, &row).await?).await?.0)
 }
 
-/// Workflows cannot be deleted yet.
-pub async fn delete<S: Store + 'static>(api: &Arc<Api<S>>, name: &str) -> Answer {
-    row(api, &workflow_name(name)?).await?;
-    Err(Refusal::not_yet("workflows cannot be deleted yet; a disabled one gets no new runs")
-        .hint(format!("`windlass workflows disable {name}`")))
+/// Deletes a workflow of which nothing is open and that no other calls. Runs that it had keep their versions.
+pub async fn delete<S: Store + 'static>(
+    api: &Arc<Api<S>>,
+    caller: &Caller,
+    name: &str,
+    asked: Asked,
+) -> Answer {
+    asked.no_query()?;
+    let expected = expected(&asked)?;
+    asked.nothing().await?;
+    let name = workflow_name(name)?;
+    row(api, &name).await?;
+    let callers = super::dependencies::callers(api, &name).await?;
+    if let Some(first) = callers.first() {
+        let detail = match callers.len() {
+            1 => format!("workflow `{first}` runs `{name}` as a sub-workflow"),
+            many => format!("{many} workflows run `{name}` as a sub-workflow, `{first}` is the first"),
+        };
+        return Err(Refusal::new(ProblemCode::InUse, detail).hint(format!(
+            "`windlass deps {name} --down` shows what needs it; change or delete those first"
+        )));
+    }
+    let home = api.handle.home(&name);
+    api.handle.done(home, Call::DeleteWorkflow(name.clone(), expected), api.wait()).await?;
+    tracing::info!(by = &*caller.name, workflow = %name, "a workflow was deleted");
+    answers::no_content()
+}
+
+/// What the caller believes to be stored: `If-Match` and `If-None-Match: *`.
+fn expected(asked: &Asked) -> Result<Option<Expected>, Refusal> {
+    let tag = |text: &str| {
+        let inside = text.trim().strip_prefix('"')?.strip_suffix('"')?;
+        inside.strip_prefix('v')?.split('.').next()?.parse().ok().map(Expected::Version)
+    };
+    if let Some(text) = asked.header("if-none-match") {
+        return match text.trim() {
+            "*" => Ok(Some(Expected::Absent)),
+            _ => Err(Refusal::bad_request("with this call If-None-Match is `*`: store it only if it is new")),
+        };
+    }
+    match asked.header("if-match") {
+        None => Ok(None),
+        Some(text) if text.trim() == "*" => Ok(Some(Expected::Present)),
+        // What was never a tag of this workflow is not the tag that it has.
+        Some(text) => Ok(Some(tag(text).unwrap_or(Expected::Version(0)))),
+    }
+}
+
+/// Names a version of a definition: a version never changes, but a workflow may be disabled.
+fn tag(version: u32, enabled: bool) -> String {
+    format!("\"v{version}{}\"", if enabled { "" } else { ".disabled" })
 }
 
 /// A stored workflow.
@@ -162,12 +213,25 @@ async fn current<S: Store + 'static>(api: &Arc<Api<S>>, row: &WorkflowRow) -> Re
     version.ok_or_else(|| unreadable(&row.name, row.version))
 }
 
-async fn whole<S: Store + 'static>(api: &Arc<Api<S>>, row: &WorkflowRow, version: &VersionRow) -> Answer {
+async fn whole<S: Store + 'static>(
+    api: &Arc<Api<S>>,
+    row: &WorkflowRow,
+    version: &VersionRow,
+    asked: &Asked,
+) -> Answer {
+    let tag = tag(version.number, row.enabled);
+    let known = asked.header("if-none-match").is_some_and(|known| {
+        known.trim() == "*" || known.split(',').any(|one| one.trim().trim_start_matches("W/") == tag)
+    });
+    if known {
+        return Ok(answers::tagged(answers::not_modified(), &tag));
+    }
     let (summary, definition) = summary(api, row, version).await?;
     let serde_json::Value::Object(object) = file::to_json(&definition) else {
         return Err(unreadable(&row.name, version.number));
     };
-    answers::ok(&Workflow { summary, definition: object, text: Some(file::to_yaml(&definition)) })
+    let whole = Workflow { summary, definition: object, text: Some(file::to_yaml(&definition)) };
+    Ok(answers::tagged(answers::ok(&whole)?, &tag))
 }
 
 async fn summary<S: Store + 'static>(

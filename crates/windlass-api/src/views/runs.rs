@@ -22,6 +22,7 @@ pub fn run(row: &RunRow, counts: Counts, owners: &Owners, definition: Option<&De
         Selection::From(first) => (task(first), None),
         Selection::Only(only) => (None, task(only)),
     };
+    let labels = row.labels.iter().flat_map(|labels| labels.iter());
     Run {
         id: row.id.to_string(),
         workflow: row.workflow.to_string(),
@@ -39,7 +40,7 @@ pub fn run(row: &RunRow, counts: Counts, owners: &Owners, definition: Option<&De
         run_at: row.run_at.map(time),
         from_task,
         only_task,
-        labels: std::collections::BTreeMap::new(),
+        labels: labels.map(|(name, value)| (name.to_string(), value.to_string())).collect(),
         shard: row.id.shard().number().into(),
         owner,
         epoch,

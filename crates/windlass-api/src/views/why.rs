@@ -133,3 +133,34 @@ fn details(now: Now, reason: &Reason, worker: &dyn Fn(WorkerId) -> String) -> Ma
     };
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_has_one_word_everywhere() {
+        let reasons = [
+            Reason::Dependency(windlass_model::TaskId::new("a").unwrap()),
+            Reason::FinallyComesLast,
+            Reason::RunLimit { limit: 1, active: 1 },
+            Reason::NotBefore(Wall(0)),
+            Reason::Paused,
+            Reason::Stopping,
+            Reason::SwitchedOff,
+            Reason::Backoff(Mono(0)),
+            Reason::MaxParallel(1),
+            Reason::Pool { pool: windlass_model::Name::new("p").unwrap(), standing: None },
+            Reason::LostWorker(WorkerId(1)),
+            Reason::Time { since: Wall(0), until: None },
+            Reason::SubWorkflow(None),
+            Reason::NoWorkerFits("".into()),
+            Reason::NoSlot,
+            Reason::UnderWay,
+            Reason::Over,
+        ];
+        for reason in reasons {
+            assert_eq!(reason.code(), code(&reason).as_str());
+        }
+    }
+}

@@ -160,9 +160,10 @@ async fn somebody_approves_or_rejects() {
     let why = world.client.why(&run.id, 0).await.unwrap();
     assert_eq!((why.state, why.reasons[0].code.as_str()), (JobState::Held, "approval"));
     let path = format!("/api/v1/runs/{}/jobs/0:approve", run.id);
-    let (status, problem) = world.post(&path, &json!({"comment": "fine"})).await;
-    assert_eq!((status, &problem["code"]), (501, &json!("not_yet_supported")));
-    world.job_verb(&run, 0, JobVerb::Approve).await;
+    let (status, problem) = world.post(&path, &json!({"comment": "x".repeat(2001)})).await;
+    assert_eq!((status, &problem["code"]), (400, &json!("bad_request")));
+    let (status, _) = world.post(&path, &json!({"comment": " looks good "})).await;
+    assert_eq!(status, 202);
     world.job_verb(&run, 1, JobVerb::Reject).await;
     world.until_run(&run.id, RunState::Failed).await;
     let jobs = world.jobs(&run).await;
@@ -170,7 +171,7 @@ async fn somebody_approves_or_rejects() {
         jobs.iter().map(|job| job.state).collect::<Vec<_>>(),
         [JobState::Success, JobState::Failed, JobState::Success]
     );
-    assert!(jobs[0].reason.contains("approved by local"), "{}", jobs[0].reason);
+    assert_eq!(jobs[0].reason, "approved by local: looks good");
     let (status, problem) = world.post(&path, &json!({})).await;
     assert_eq!((status, &problem["code"]), (409, &json!("state_conflict")));
 }

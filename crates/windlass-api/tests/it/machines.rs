@@ -42,11 +42,18 @@ async fn workers_are_shown_drained_and_resumed() {
     assert_eq!(world.client.worker(&worker.id).await.unwrap().name, "w1");
     let drained = world.client.drain_worker("w1", true).await.unwrap();
     assert_eq!(drained.state, WorkerState::Draining);
+    let says = async |draining| {
+        let workers = world.handle.workers().await;
+        workers.iter().any(|worker| worker.status.is_some_and(|status| status.draining == draining))
+    };
+    world.until("the worker itself says so", async || says(true).await).await;
     let other = world.run("name: waits\ntasks: {a: {run: 'true'}}").await;
     let job =
         &world.client.jobs(&other.id, &windlass_rest::jobs::ListJobs::default()).await.unwrap().items[0];
     assert_ne!(job.state, JobState::Success);
-    assert_eq!(world.client.drain_worker("w1", false).await.unwrap().state, WorkerState::Online);
+    world.client.drain_worker("w1", false).await.unwrap();
+    world.until("the worker itself says so", async || says(false).await).await;
+    assert_eq!(world.client.worker("w1").await.unwrap().state, WorkerState::Online);
     world.until_run(&other.id, RunState::Success).await;
     let (status, problem) = world.post("/api/v1/workers/nobody:drain", &json!({})).await;
     assert_eq!((status, &problem["code"]), (404, &json!("worker_not_found")));
@@ -87,8 +94,15 @@ async fn a_pool_limits_what_runs_at_once() {
         pools.iter().map(|pool| (pool.name.as_str(), pool.limit)).collect::<Vec<_>>(),
         [("narrow", 1)]
     );
-    let (status, problem) = answered(world.http.delete(world.url("/api/v1/pools/narrow"))).await;
-    assert_eq!((status, &problem["code"]), (501, &json!("not_yet_supported")));
+    let long = world.run("name: long\ntasks: {a: {run: sleep 1000, pool: narrow}}").await;
+    world.until("it holds the permit", async || world.client.pool("narrow").await.unwrap().taken == 1).await;
+    let delete = || answered(world.http.delete(world.url("/api/v1/pools/narrow")));
+    let (status, problem) = delete().await;
+    assert_eq!((status, &problem["code"]), (409, &json!("in_use")), "{problem}");
+    world.client.run_verb(&long.id, windlass_client::RunVerb::Stop).await.unwrap();
+    world.until("it is deleted", async || delete().await.0 == 204).await;
+    let (status, problem) = delete().await;
+    assert_eq!((status, &problem["code"]), (404, &json!("pool_not_found")));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,10 +5,12 @@
 mod control;
 mod events;
 mod front;
+mod hostile;
 mod logs;
 mod machines;
 mod runs;
 mod schedules;
 mod tokens;
+mod walk;
 mod workflows;
 mod world;

@@ -248,7 +248,7 @@ async fn what_cannot_be_understood_is_refused_with_its_reason() {
         (json!({"definition": ok, "params": {"x": 1}}), 422, "bad_params"),
         (json!({"definition": ok, "from_task": "b"}), 404, "job_not_found"),
         (json!({"definition": ok, "from_task": "a", "only_task": "a"}), 400, "bad_request"),
-        (json!({"definition": ok, "labels": {"team": "x"}}), 501, "not_yet_supported"),
+        (json!({"definition": ok, "labels": {"": "x"}}), 400, "bad_request"),
         (json!({"definition": "name: [\n"}), 422, "invalid_workflow"),
         (json!({"definition": {"name": "a", "taks": {}}}), 422, "invalid_workflow"),
         (json!({"definition": 7}), 422, "invalid_workflow"),

@@ -77,6 +77,7 @@ const CALLS: &[(&str, &str, Option<Role>)] = &[
     ("GET", "/api/v1/workers/x", Some(Role::Viewer)),
     ("POST", "/api/v1/workers/x:drain", Some(Role::Operator)),
     ("POST", "/api/v1/workers/x:resume", Some(Role::Operator)),
+    ("GET", "/api/v1/backup", Some(Role::Admin)),
     ("GET", "/api/v1/cluster", Some(Role::Viewer)),
     ("GET", "/api/v1/scheduler", Some(Role::Viewer)),
     ("GET", "/api/v1/pools", Some(Role::Viewer)),

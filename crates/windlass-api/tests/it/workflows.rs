@@ -1,6 +1,7 @@
 //! Stored workflows.
 
 use serde_json::json;
+use windlass_rest::RunState;
 use windlass_rest::workflows::{DependenciesQuery, Direction, ListWorkflows};
 
 use crate::world::{World, answered};
@@ -88,10 +89,67 @@ async fn a_disabled_workflow_gets_no_runs() {
     assert_eq!((status, &problem["code"]), (409, &json!("workflow_disabled")));
     assert!(world.client.enable_workflow("flow", true).await.unwrap().enabled);
     world.run_of("flow").await;
-    let (status, problem) = answered(world.http.delete(world.url("/api/v1/workflows/flow"))).await;
-    assert_eq!((status, &problem["code"]), (501, &json!("not_yet_supported")));
-    let (status, problem) = answered(world.http.delete(world.url("/api/v1/workflows/none"))).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_workflow_is_deleted_when_nothing_needs_it() {
+    let world = World::new().await;
+    let delete = |name: &str| answered(world.http.delete(world.url(&format!("/api/v1/workflows/{name}"))));
+    let (status, problem) = delete("none").await;
     assert_eq!((status, &problem["code"]), (404, &json!("workflow_not_found")));
+    world.client.apply("flow", "name: flow\ntasks: {a: {run: sleep 1000}}").await.unwrap();
+    let outer = "name: outer\ntasks: {x: {type: workflow, with: {workflow: flow}}}";
+    world.client.apply("outer", outer).await.unwrap();
+    let (status, problem) = delete("flow").await;
+    assert_eq!((status, &problem["code"]), (409, &json!("in_use")));
+    assert_eq!(problem["detail"], "workflow `outer` runs `flow` as a sub-workflow");
+    assert_eq!(delete("outer").await.0, 204);
+    let run = world.run_of("flow").await;
+    let (status, problem) = delete("flow").await;
+    assert_eq!((status, &problem["code"]), (409, &json!("in_use")), "{problem}");
+    assert_eq!(problem["detail"], "1 runs of the workflow are not over");
+    world.client.run_verb(&run.id, windlass_client::RunVerb::Stop).await.unwrap();
+    world.until_run(&run.id, RunState::Stopped).await;
+    assert_eq!(delete("flow").await.0, 204);
+    assert_eq!(world.get("/api/v1/workflows/flow").await.0, 404);
+    let (status, problem) = world.post("/api/v1/runs", &json!({"workflow": "flow"})).await;
+    assert_eq!((status, &problem["code"]), (404, &json!("workflow_not_found")));
+    let jobs = world.client.jobs(&run.id, &windlass_rest::jobs::ListJobs::default()).await.unwrap();
+    assert_eq!(jobs.items[0].task, "a", "the runs that it had stay, with their definition");
+    let applied = world.client.apply("flow", ONE).await.unwrap();
+    assert_eq!((applied.workflow.version, applied.changed), (2, true), "a version is never reused");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_definition_is_stored_only_over_the_one_that_was_read() {
+    let world = World::without_workers().await;
+    let put = async |header: (&'static str, &str), body: &'static str| {
+        let put = world.http.put(world.url("/api/v1/workflows/flow")).header(header.0, header.1);
+        let response = put.header("content-type", "application/yaml").body(body).send().await.unwrap();
+        let tag = response.headers().get("etag").map(|tag| tag.to_str().unwrap().to_owned());
+        (response.status().as_u16(), tag)
+    };
+    assert_eq!(put(("if-match", "*"), ONE).await, (412, None), "there is nothing yet");
+    assert_eq!(put(("if-none-match", "*"), ONE).await, (201, Some("\"v1\"".into())));
+    assert_eq!(put(("if-none-match", "*"), TWO).await, (412, None));
+    assert_eq!(put(("if-match", "\"v7\""), TWO).await, (412, None));
+    assert_eq!(put(("if-match", "nonsense"), TWO).await, (412, None));
+    assert_eq!(put(("if-match", "\"v1\""), TWO).await, (201, Some("\"v2\"".into())));
+    let versions = world.client.versions("flow", &ListWorkflows::default()).await.unwrap().items;
+    assert_eq!(versions.len(), 2, "what was refused left nothing");
+    let get = async |known: &str| {
+        let get = world.http.get(world.url("/api/v1/workflows/flow")).header("if-none-match", known);
+        let response = get.send().await.unwrap();
+        (response.status().as_u16(), response.headers()["etag"].to_str().unwrap().to_owned())
+    };
+    assert_eq!(get("\"v1\"").await, (200, "\"v2\"".into()));
+    assert_eq!(get("\"v1\", W/\"v2\"").await, (304, "\"v2\"".into()));
+    world.client.enable_workflow("flow", false).await.unwrap();
+    assert_eq!(get("\"v2\"").await, (200, "\"v2.disabled\"".into()));
+    let delete = world.http.delete(world.url("/api/v1/workflows/flow"));
+    assert_eq!(answered(delete.header("if-match", "\"v1\"")).await.0, 412);
+    let delete = world.http.delete(world.url("/api/v1/workflows/flow"));
+    assert_eq!(answered(delete.header("if-match", "\"v2\"")).await.0, 204);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

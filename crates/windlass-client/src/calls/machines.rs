@@ -52,6 +52,11 @@ impl Client {
         self.delete(self.api(&["pools", name])).await
     }
 
+    /// Writes a copy of everything, as of now; says how many bytes there were.
+    pub async fn backup(&self, into: impl std::io::Write) -> Result<u64, Error> {
+        self.download(self.api(&["backup"]), into).await
+    }
+
     /// Whether anything is dispatched.
     pub async fn scheduler(&self) -> Result<Scheduler, Error> {
         self.get(self.api(&["scheduler"]), &()).await

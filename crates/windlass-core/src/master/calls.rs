@@ -357,6 +357,8 @@ fn repeatable(what: &Call) -> bool {
         | Call::Run(_)
         | Call::Jobs(..)
         | Call::Why(_) => true,
+        // Somebody may have made another of that name meanwhile.
+        Call::DeleteWorkflow(..) | Call::DeletePool(_) => false,
         Call::Control(_) | Call::ControlBackfill(..) => false,
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct OwnLease {
     /// When the newest call that succeeded began.
     renewed: Option<Mono>,
     /// Up to which change of the global rows was acted.
-    applied: Revision,
+    pub(super) applied: Revision,
     /// Who has the name, and since when it stands still.
     rival: Option<(Sighting, Mono)>,
     /// When the look under way began, if one is.

@@ -190,6 +190,11 @@ impl Master {
             let body = Body::Heard { sent, shards };
             self.to_worker(life.worker, Frame { incarnation: life.incarnation, body }, out);
         }
+        let (on, revision) = (self.globals.draining.contains(&life.worker), self.lease.applied);
+        if on != status.draining {
+            let frame = Frame { incarnation: life.incarnation, body: Body::Drain { revision, on } };
+            self.to_worker(life.worker, frame, out);
+        }
         self.ask_inventories(life.worker, out);
     }
 

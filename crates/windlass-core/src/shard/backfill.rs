@@ -222,6 +222,11 @@ impl Shard {
         out.messages.push(Message::Answer(call, answer));
     }
 
+    /// Whether a campaign of a workflow has something left to do.
+    pub(super) fn has_open_backfill(&self, workflow: &Name) -> bool {
+        self.backfills.open.values().any(|open| open.row.workflow == *workflow)
+    }
+
     /// Campaigns as they are stored. Which of their runs are open is known already.
     pub(super) fn restore_backfills(&mut self, rows: Vec<BackfillRow>) {
         for row in rows.into_iter().filter(|row| !row.state.is_over()) {

@@ -67,11 +67,26 @@ impl Shard {
     /// A workflow has a new version, or was loaded: the homes of those it listens to, or has listened to, hear
     /// what it wants.
     pub(super) fn listen(&mut self, now: Now, before: Option<&Definition>, definition: &Definition) {
+        self.wish(now, &definition.name, before, Some(definition));
+    }
+
+    /// A workflow is gone: the homes of those it has listened to hear that.
+    pub(super) fn listen_no_more(&mut self, now: Now, gone: &Definition) {
+        self.wish(now, &gone.name, Some(gone), None);
+    }
+
+    fn wish(
+        &mut self,
+        now: Now,
+        listener: &Name,
+        before: Option<&Definition>,
+        definition: Option<&Definition>,
+    ) {
         let mut wanted: BTreeMap<Name, Vec<CompletionOn>> = BTreeMap::new();
         for trigger in before.into_iter().flat_map(|before| &before.triggers) {
             wanted.entry(trigger.after.clone()).or_default();
         }
-        for trigger in &definition.triggers {
+        for trigger in definition.into_iter().flat_map(|definition| &definition.triggers) {
             let on = wanted.entry(trigger.after.clone()).or_default();
             if !on.contains(&trigger.on) {
                 on.push(trigger.on);
@@ -79,9 +94,9 @@ impl Shard {
         }
         for (source, on) in wanted {
             let wish = Wish { on, stamp: self.stamp(), next: now.mono };
-            let key = (definition.name.clone(), source.clone());
+            let key = (listener.clone(), source.clone());
             self.completions.wishes.insert(key, wish);
-            self.timers.at(now.mono, Timer::Listen(definition.name.clone(), source));
+            self.timers.at(now.mono, Timer::Listen(listener.clone(), source));
         }
     }
 

@@ -25,7 +25,10 @@ impl Shard {
                     move_run(run, run::Event::PauseAsked).map(|()| shard.pause_jobs(now, run, out))
                 }
                 Command::Resume => move_run(run, run::Event::ResumeAsked).map(|()| shard.requeue_all(run)),
-                Command::Approve(number, yes) => shard.approve(now, run, number, yes, &control.by, out),
+                Command::Approve(number, yes) => {
+                    let comment = control.comment.as_deref();
+                    shard.approve(now, run, number, yes, (&control.by, comment), out)
+                }
                 Command::Retry(number) if shard.give_up_wait(now, run, number, &control.by, out) => Ok(()),
                 Command::ForceSuccess(_) | Command::Retry(_) | Command::Recover(_) => {
                     shard.reopen(now, run, control.command, &control.by, out)
@@ -89,7 +92,7 @@ impl Shard {
         run: &mut OpenRun,
         number: JobNumber,
         yes: bool,
-        by: &str,
+        (by, comment): (&str, Option<&str>),
         out: &mut Decision,
     ) -> Result<(), Refusal> {
         let place = run.place(number).ok_or(Refusal::NoSuchJob)?;
@@ -102,7 +105,11 @@ impl Shard {
         if !approval || !held {
             return Err(job::Refused::NotExpected.into());
         }
-        let reason = format!("{} by {by}", if yes { "approved" } else { "rejected" });
+        let mut reason = format!("{} by {by}", if yes { "approved" } else { "rejected" });
+        if let Some(comment) = comment {
+            reason.push_str(": ");
+            reason.push_str(comment);
+        }
         self.hold_over(now, run, number, yes, &reason, out);
         Ok(())
     }

@@ -51,6 +51,7 @@ impl Shard {
         row.priority = wanted.priority.unwrap_or(row.priority);
         row.logical_time = wanted.logical_time;
         row.run_at = wanted.run_at;
+        row.labels = wanted.labels;
         row.selection = wanted.selection;
         let mut run = OpenRun::new(row, wanted.definition, wanted.pinned);
         run.bind(&wanted.params).map_err(Refusal::Params)?;
@@ -141,6 +142,11 @@ impl Shard {
         let Some(home) = self.homes.get(&run.row.workflow) else { return true };
         let older_waits = home.pending.first().is_some_and(|first| *first < run.row.id);
         home.active.len() < limit as usize && !older_waits
+    }
+
+    /// How many runs of a workflow are not over; those that a run of another waits for are not counted.
+    pub(super) fn open_runs_of(&self, workflow: &Name) -> usize {
+        self.homes.get(workflow).map_or(0, |home| home.active.len() + home.pending.len())
     }
 
     /// The limit and the number of active runs of a workflow.
@@ -258,6 +264,7 @@ pub(super) fn new_row(
         reason: "".into(),
         priority: definition.priority,
         params: Arc::default(),
+        labels: None,
         logical_time: at,
         run_at: None,
         created_at: at,
@@ -268,6 +275,7 @@ pub(super) fn new_row(
         selection: Selection::All,
         serial: false,
         ending: false,
+        counts: None,
         expansions: Vec::new(),
         gangs: Vec::new(),
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_model::policy::TimeoutAction;
-use windlass_model::{AttemptId, AttemptNumber, JobId};
+use windlass_model::{AttemptId, AttemptNumber, Fence, JobId};
 use windlass_workflow::definition::{Task, TaskIndex};
 
 use super::Shard;
@@ -122,7 +122,7 @@ impl Shard {
             }
         };
         job.permit = permit;
-        job.fence = job.fence.next();
+        job.fence = job.fence.next().max(Fence::first_in(self.epoch));
         job.number = AttemptNumber(job.number.0 + 1);
         let current = job::Attempt {
             fence: job.fence,

@@ -24,7 +24,7 @@ use crate::durable::Origin;
 use crate::order::OrderKey;
 use crate::requirement::{Capability, Requirement};
 use crate::rows::{
-    AlertNote, BackfillId, Change, Completion, Key, KeyRow, OutboxId, Selection, Stamp, Values,
+    AlertNote, BackfillId, Change, Completion, Key, KeyRow, Labels, OutboxId, Selection, Stamp, Values,
 };
 use crate::time::{Mono, Wall};
 use crate::wire::{GrantId, Inventory};
@@ -119,8 +119,12 @@ pub enum Call {
     EnableWorkflow(Name, Arc<str>, bool),
     /// A schedule of a workflow paused or resumed.
     PauseSchedule(Name, Arc<str>, bool),
+    /// A workflow of which this is the home deleted. One that has open runs stays.
+    DeleteWorkflow(Name, Option<Expected>),
     /// The limit of a pool of which this is the home set.
     SetPool(Name, u32),
+    /// Such a pool deleted.
+    DeletePool(Name),
     /// To know what a backfill of a workflow of which this is the home would do.
     PlanBackfill(Box<Range>),
     /// A campaign over past firings of such a workflow.
@@ -169,6 +173,8 @@ pub struct CreateRun {
     pub params: Arc<Values>,
     /// The time it is about.
     pub logical_time: Wall,
+    /// What it is marked with.
+    pub labels: Option<Arc<Labels>>,
     /// Nothing of it begins before this.
     pub run_at: Option<Wall>,
     /// How urgent it is, if not as its workflow says.
@@ -188,10 +194,34 @@ pub struct PutWorkflow {
     pub definition: Arc<Definition>,
     /// Its number.
     pub version: u32,
+    /// What must be stored of it, if that matters to the caller.
+    pub expected: Option<Expected>,
     /// Every workflow that it calls, directly or not.
     pub pinned: Arc<BTreeMap<Name, Arc<Definition>>>,
     /// The same, by version.
     pub versions: Arc<BTreeMap<Name, u32>>,
+}
+
+/// What a caller believes to be stored of a workflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// Nothing.
+    Absent,
+    /// Some version.
+    Present,
+    /// This version.
+    Version(u32),
+}
+
+impl Expected {
+    /// Whether it is so.
+    pub fn holds(self, current: Option<u32>) -> bool {
+        match self {
+            Expected::Absent => current.is_none(),
+            Expected::Present => current.is_some(),
+            Expected::Version(version) => current == Some(version),
+        }
+    }
 }
 
 /// Something to be done with a run.
@@ -203,6 +233,8 @@ pub struct Control {
     pub run: RunId,
     /// What.
     pub command: Command,
+    /// What they say about it; kept with an answer to an approval.
+    pub comment: Option<Arc<str>>,
     /// What is stored of the run, read by the caller if the run is over. Ignored if it is open.
     pub stored: Option<Box<StoredRun>>,
 }
@@ -485,6 +517,21 @@ pub enum Refusal {
     /// Not stored here.
     #[error("there is no such workflow or schedule")]
     NoSuchWorkflow,
+    /// Another version is stored than its caller believes.
+    #[error("{}", .0.map_or_else(|| "the workflow is not stored".to_owned(), |version| format!("version {version} of the workflow is stored")))]
+    Changed(Option<u32>),
+    /// Not there.
+    #[error("there is no such pool")]
+    NoSuchPool,
+    /// Its permits are held by so many jobs.
+    #[error("{0} jobs hold a permit of the pool")]
+    PoolInUse(usize),
+    /// So many runs of it are open.
+    #[error("{0} runs of the workflow are not over")]
+    RunsOpen(usize),
+    /// A campaign of it is open.
+    #[error("a backfill of the workflow is open")]
+    BackfillOpen,
     /// Not open here.
     #[error("there is no such backfill, or it is over")]
     NoSuchBackfill,

@@ -191,7 +191,9 @@ impl Shard {
             Call::PauseSchedule(name, schedule, paused) => {
                 self.pause_schedule(call, &name, &schedule, paused, out);
             }
+            Call::DeleteWorkflow(name, expected) => self.delete_workflow(now, call, &name, expected, out),
             Call::SetPool(name, limit) => self.set_pool(now, call, &name, limit, out),
+            Call::DeletePool(name) => self.delete_pool(call, &name, out),
             Call::PlanBackfill(range) => {
                 let answer = self.plan(&range).map_or_else(Answer::Refused, Answer::Plan);
                 out.messages.push(Message::Answer(call, answer));
@@ -293,6 +295,8 @@ impl Shard {
         let changed = std::mem::take(&mut run.changed);
         if changed {
             run.row.revision += 1;
+            run.row.counts =
+                matches!(run.row.state, run::State::Ended(_)).then(|| Box::new(view::counts(&run)));
             out.changes.push(Change::Run(Arc::new(run.row.clone())));
         }
         self.tell_watchers(&run, out);

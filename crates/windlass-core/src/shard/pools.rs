@@ -20,7 +20,7 @@ use windlass_model::{Duration, Epoch, JobId, Name};
 use windlass_workflow::definition::TaskIndex;
 
 use super::Shard;
-use super::input::{Answer, CallId, Decision, FromPool, JobPlace, Message, ToPool};
+use super::input::{Answer, CallId, Decision, FromPool, JobPlace, Message, Refusal, ToPool};
 use super::open_run::{OpenRun, Phase};
 use super::timers::Timer;
 use crate::order::OrderKey;
@@ -74,6 +74,8 @@ const NAMED: usize = 8;
 #[derive(Debug, Default)]
 pub struct Pool {
     limit: u32,
+    /// Whether somebody made it; otherwise somebody only asked.
+    stored: bool,
     permits: BTreeMap<JobId, Ask>,
     waiting: BTreeMap<(OrderKey, JobId), Ask>,
 }
@@ -81,10 +83,26 @@ pub struct Pool {
 impl Shard {
     /// Sets the limit of a pool.
     pub(super) fn set_pool(&mut self, now: Now, call: CallId, name: &Name, limit: u32, out: &mut Decision) {
-        self.pools.entry(name.clone()).or_default().limit = limit;
+        let pool = self.pools.entry(name.clone()).or_default();
+        (pool.limit, pool.stored) = (limit, true);
         out.changes.push(Change::Pool(name.clone(), limit));
         out.messages.push(Message::Answer(call, Answer::Done));
         self.grant(now, name, out);
+    }
+
+    /// Deletes a pool of which no permit is held: what it has given must be counted until it comes back, also by a
+    /// pool of the same name that somebody makes meanwhile. A limit of 0 lets it run empty.
+    pub(super) fn delete_pool(&mut self, call: CallId, name: &Name, out: &mut Decision) {
+        let answer = match self.pools.get(name) {
+            Some(pool) if !pool.permits.is_empty() => Answer::Refused(Refusal::PoolInUse(pool.permits.len())),
+            Some(pool) if pool.stored => {
+                out.changes.push(Change::PoolGone(name.clone()));
+                self.pools.remove(name);
+                Answer::Done
+            }
+            Some(_) | None => Answer::Refused(Refusal::NoSuchPool),
+        };
+        out.messages.push(Message::Answer(call, answer));
     }
 
     /// A pool as it is stored; who holds its permits is asked.
@@ -93,7 +111,7 @@ impl Shard {
         if !permits.is_empty() {
             self.timers.at(now.mono, Timer::CheckPool(name.clone()));
         }
-        self.pools.insert(name, Pool { limit, permits, waiting: BTreeMap::new() });
+        self.pools.insert(name, Pool { limit, stored: true, permits, waiting: BTreeMap::new() });
     }
 
     /// A shard says something to a pool of which this is the home.

@@ -22,7 +22,7 @@ use windlass_workflow::cron::CalendarRule;
 use windlass_workflow::definition::Schedule;
 
 use super::create::new_row;
-use super::input::{Answer, CallId, Decision, Message, PutWorkflow, Refusal};
+use super::input::{Answer, CallId, Decision, Expected, Message, PutWorkflow, Refusal};
 use super::open_run::OpenRun;
 use super::scope::RunScope;
 use super::timers::Timer;
@@ -89,6 +89,13 @@ impl Shard {
     /// by the old version first, and nothing is due by the new one before it was there.
     pub(super) fn put_workflow(&mut self, now: Now, call: CallId, put: PutWorkflow, out: &mut Decision) {
         let name = put.definition.name.clone();
+        let current = self.stored_version(&name);
+        // What is stored already need not be expected: it may be this very call, whose answer was lost.
+        let expects_other = put.expected.is_some_and(|expected| !expected.holds(current));
+        if expects_other && current != Some(put.version) {
+            out.messages.push(Message::Answer(call, Answer::Refused(Refusal::Changed(current))));
+            return;
+        }
         let changed = self.changed_rules(&put.definition);
         for identity in &changed {
             while self.is_due(now, &name, identity) {
@@ -98,7 +105,7 @@ impl Shard {
         let home = self.homes.entry(name.clone()).or_default();
         let before = home.stored.take();
         let enabled = before.as_ref().is_none_or(|before| before.row.enabled);
-        let PutWorkflow { by, version, versions, definition, pinned } = put;
+        let PutWorkflow { by, version, versions, definition, pinned, expected: _ } = put;
         let row = WorkflowRow { name: name.clone(), version, pinned: versions, enabled, by, at: now.wall };
         let last_version = before.as_ref().map(|before| Arc::clone(&before.definition));
         let mut known = before.map_or_else(BTreeMap::new, |before| before.schedules);
@@ -156,6 +163,12 @@ impl Shard {
         next.and_then(|(schedule, state)| next_due(schedule, &state.row)).is_some_and(|due| due <= now.wall)
     }
 
+    /// The version of a workflow that new runs get.
+    fn stored_version(&self, name: &Name) -> Option<u32> {
+        let stored = self.homes.get(name).and_then(|home| home.stored.as_ref());
+        stored.map(|stored| stored.row.version)
+    }
+
     /// Whether a workflow is stored and disabled.
     pub(super) fn is_disabled(&self, name: &Name) -> bool {
         let stored = self.homes.get(name).and_then(|home| home.stored.as_ref());
@@ -199,6 +212,38 @@ impl Shard {
                 Answer::Done
             }
             None => Answer::Refused(Refusal::NoSuchWorkflow),
+        };
+        out.messages.push(Message::Answer(call, answer));
+    }
+
+    /// Deletes a workflow of which nothing is open: it gets no new runs, from nobody. Its versions stay, for the runs
+    /// that it had.
+    pub(super) fn delete_workflow(
+        &mut self,
+        now: Now,
+        call: CallId,
+        name: &Name,
+        expected: Option<Expected>,
+        out: &mut Decision,
+    ) {
+        let current = self.stored_version(name);
+        let answer = if current.is_some() && expected.is_some_and(|expected| !expected.holds(current)) {
+            Answer::Refused(Refusal::Changed(current))
+        } else if let open @ 1.. = self.open_runs_of(name) {
+            Answer::Refused(Refusal::RunsOpen(open))
+        } else if self.has_open_backfill(name) {
+            Answer::Refused(Refusal::BackfillOpen)
+        } else {
+            match self.homes.get_mut(name).and_then(|home| home.stored.take()) {
+                Some(stored) => {
+                    let gone = |schedule| Change::ScheduleGone(name.clone(), schedule);
+                    out.changes.extend(stored.schedules.into_keys().map(gone));
+                    out.changes.push(Change::WorkflowGone(name.clone()));
+                    self.listen_no_more(now, &stored.definition);
+                    Answer::Done
+                }
+                None => Answer::Refused(Refusal::NoSuchWorkflow),
+            }
         };
         out.messages.push(Message::Answer(call, answer));
     }

@@ -183,7 +183,8 @@ impl Stored {
     }
 }
 
-fn counts(run: &OpenRun) -> Counts {
+/// How many jobs of a run are where.
+pub(super) fn counts(run: &OpenRun) -> Counts {
     let mut counts = Counts::default();
     for (index, task) in run.tasks.iter().enumerate() {
         match &task.phase {

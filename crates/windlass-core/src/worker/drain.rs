@@ -2,35 +2,68 @@
 
 use super::input::{Decision, Effect};
 use super::{Drain, Worker};
+use crate::durable::Revision;
 use crate::time::Now;
 
 impl Worker {
-    /// Takes nothing new, and gives back what has not started.
+    /// Takes nothing new, gives back what has not started, and leaves when it is done.
     pub(super) fn begin_drain(&mut self, now: Now, out: &mut Decision) {
         match self.drain {
-            Drain::No => {
+            Drain::No | Drain::Told => {
                 self.drain = Drain::Finishing;
-                self.next_heartbeat = now.mono;
-                self.withdraw_grants();
-                let unstarted: Vec<_> = self
-                    .live
-                    .iter()
-                    .filter(|(_, live)| !live.state.has_started())
-                    .map(|(attempt, _)| *attempt)
-                    .collect();
-                for attempt in unstarted {
-                    self.give_back(now, attempt, out);
-                }
+                self.give_back_unstarted(now, out);
             }
             Drain::Finishing | Drain::Done => {}
         }
     }
 
-    /// Takes work again.
-    pub(super) fn end_drain(&mut self, now: Now) {
-        if self.drain != Drain::No {
-            self.drain = Drain::No;
-            self.next_heartbeat = now.mono;
+    /// Takes work again, unless masters want otherwise.
+    pub(super) fn end_drain(&mut self, now: Now, out: &mut Decision) {
+        match self.drain {
+            Drain::Finishing | Drain::Done => {
+                self.drain = Drain::No;
+                self.next_heartbeat = now.mono;
+                self.follow_told(now, out);
+            }
+            Drain::No | Drain::Told => {}
+        }
+    }
+
+    /// Masters say whether it shall take something new. Masters read that one after the other, so an older word may
+    /// come later.
+    pub(super) fn drain_told(&mut self, now: Now, revision: Revision, on: bool, out: &mut Decision) {
+        if revision >= self.drain_told.0 {
+            self.drain_told = (revision, on);
+            self.follow_told(now, out);
+        }
+    }
+
+    /// One that leaves leaves, whatever masters say.
+    fn follow_told(&mut self, now: Now, out: &mut Decision) {
+        match (self.drain, self.drain_told.1) {
+            (Drain::No, true) => {
+                self.drain = Drain::Told;
+                self.give_back_unstarted(now, out);
+            }
+            (Drain::Told, false) => {
+                self.drain = Drain::No;
+                self.next_heartbeat = now.mono;
+            }
+            (Drain::No, false) | (Drain::Told, true) | (Drain::Finishing | Drain::Done, _) => {}
+        }
+    }
+
+    fn give_back_unstarted(&mut self, now: Now, out: &mut Decision) {
+        self.next_heartbeat = now.mono;
+        self.withdraw_grants();
+        let unstarted: Vec<_> = self
+            .live
+            .iter()
+            .filter(|(_, live)| !live.state.has_started())
+            .map(|(attempt, _)| *attempt)
+            .collect();
+        for attempt in unstarted {
+            self.give_back(now, attempt, out);
         }
     }
 

@@ -27,8 +27,9 @@ impl Worker {
             Body::Heard { sent, shards } if ours => self.heard(now, sent, &shards, out),
             Body::Demand { owner, serial, classes } if ours => self.demanded(now, owner, serial, classes),
             Body::Declined(grants) if ours => self.declined(&grants),
+            Body::Drain { revision, on } if ours => self.drain_told(now, revision, on, out),
             // They are about slots and clocks of a life that is over.
-            Body::Heard { .. } | Body::Demand { .. } | Body::Declined(_) => {
+            Body::Heard { .. } | Body::Demand { .. } | Body::Declined(_) | Body::Drain { .. } => {
                 let current = self.settings.life.incarnation;
                 self.refuse(None, Refusal::OtherIncarnation { current }, out);
             }

@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use windlass_model::{AttemptId, ShardId};
 
+use crate::durable::Revision;
 use crate::order::OrderKey;
 use crate::shard::input::Assignment;
 use crate::time::{Mono, Now};
@@ -68,6 +69,8 @@ pub struct Worker {
     next_heartbeat: Mono,
     last_heartbeat: Option<Mono>,
     drain: Drain,
+    /// What masters said last about taking nothing new, and as of when.
+    drain_told: (Revision, bool),
     overload: Option<Overload>,
 }
 
@@ -86,6 +89,8 @@ struct Live {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Drain {
     No,
+    /// It takes nothing new until it is told otherwise, and stays.
+    Told,
     Finishing,
     Done,
 }
@@ -113,6 +118,7 @@ impl Worker {
             next_heartbeat: now.mono,
             last_heartbeat: None,
             drain: Drain::No,
+            drain_told: (Revision::NONE, false),
             overload: None,
             settings,
         };
@@ -131,7 +137,7 @@ impl Worker {
             Input::Exited(attempt, exit) => self.exited(now, attempt, exit, out),
             Input::Gone(attempt, process) => self.gone(now, attempt, process, out),
             Input::Drain => self.begin_drain(now, out),
-            Input::Resume => self.end_drain(now),
+            Input::Resume => self.end_drain(now, out),
             Input::Load(overload) => self.loaded(now, overload),
             Input::MasterGone(owner) => self.master_gone(owner),
             Input::Woken => {}

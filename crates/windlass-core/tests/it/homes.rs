@@ -565,6 +565,20 @@ fn a_disabled_listener_lets_completions_pass() {
 }
 
 #[test]
+fn a_deleted_listener_listens_no_more() {
+    let mut pair = Pair::with(&[SOURCE, LISTENER]);
+    pair.run_for(1);
+    assert_eq!(pair.worlds[0].listeners.len(), 1);
+    let gone = pair.worlds[1].call(Call::DeleteWorkflow(name("listener2"), None));
+    assert_eq!(gone, Answer::Done);
+    pair.run_for(2);
+    assert!(pair.worlds[0].listeners.is_empty());
+    pair.submit("source", 0);
+    pair.run_for(2);
+    assert!(pair.runs("listener2").is_empty() && pair.worlds[0].outbox.is_empty());
+}
+
+#[test]
 fn runs_of_sub_workflows_and_inline_definitions_complete_nothing() {
     let mut pair = Pair::with(&[SOURCE, LISTENER]);
     let child = Arc::clone(&pair.worlds[0].stored[&name("source")]);
@@ -759,6 +773,7 @@ fn what_was_read_of_a_run_before_its_campaign_counted_another_end_reopens_nothin
         by: "me".into(),
         run,
         command: Command::Recover(RecoverFrom::Failed),
+        comment: None,
         stored: Some(Box::new(failed)),
     };
     assert_eq!(world.call(Call::Control(control)), Answer::Refused(Refusal::NoSuchRun));
@@ -823,6 +838,7 @@ fn a_rerun_names_the_run_it_repeats() {
         pinned: Arc::default(),
         params: Arc::default(),
         logical_time: Wall(0),
+        labels: None,
         run_at: None,
         priority: None,
         selection: Selection::All,

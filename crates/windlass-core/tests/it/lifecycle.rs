@@ -8,7 +8,8 @@ use windlass_core::rows::{Selection, Values};
 use windlass_core::run::{End as RunEnd, State as Run};
 use windlass_core::shard::Reason;
 use windlass_core::shard::input::{
-    Answer, Call, CallId, Command, Input, RecoverFrom, Refusal, Report, Settings, ToWorker, WorkerLife,
+    Answer, Call, CallId, Command, Control, Input, RecoverFrom, Refusal, Report, Settings, ToWorker,
+    WorkerLife,
 };
 use windlass_core::shard::payload::Payload;
 use windlass_core::shard::pools::PoolStanding;
@@ -443,8 +444,12 @@ fn an_approval_holds_no_slot_and_is_answered_once() {
 fn a_rejected_approval_fails_the_run() {
     let mut world = World::with_worker();
     let run = world.submit(&flow("name: x\ntasks: {ok: {type: approve}}"));
-    world.control(run, Command::Approve(JobNumber(0), false));
+    let command = Command::Approve(JobNumber(0), false);
+    let comment = Some("not on a Friday".into());
+    world.call(Call::Control(Control { by: "ann".into(), run, command, comment, stored: None }));
     assert_eq!(world.state(run), FAILED);
+    let job = world.jobs.values().next().unwrap();
+    assert_eq!(&*job.reason, "rejected by ann: not on a Friday");
 }
 
 #[test]
@@ -679,6 +684,31 @@ fn a_pool_lets_so_many_run_and_the_best_wait_first() {
     world.finish();
     assert!(world.permits.is_empty());
     assert_eq!(world.state(low), SUCCESS);
+}
+
+#[test]
+fn a_pool_goes_when_nobody_holds_a_permit_of_it() {
+    let mut world = World::with_worker();
+    let pool = Name::new("p").unwrap();
+    let delete = |world: &mut World| world.call(Call::DeletePool(Name::new("p").unwrap()));
+    assert_eq!(delete(&mut world), Answer::Refused(Refusal::NoSuchPool));
+    world.call(Call::SetPool(pool.clone(), 1));
+    let run = world.submit(&flow("name: x\ntasks: {a: {run: x, pool: p}}"));
+    world.offer(1);
+    world.deliver();
+    world.offer(1);
+    assert_eq!(delete(&mut world), Answer::Refused(Refusal::PoolInUse(1)));
+    world.finish();
+    assert_eq!((world.state(run), delete(&mut world)), (SUCCESS, Answer::Done));
+    world.reload();
+    assert!(world.pools.is_empty());
+    let run = world.submit(&flow("name: x\ntasks: {a: {run: x, pool: p}}"));
+    world.offer(1);
+    world.deliver();
+    assert_eq!(delete(&mut world), Answer::Refused(Refusal::NoSuchPool), "somebody asks, and nobody made it");
+    world.call(Call::SetPool(pool, 1));
+    world.finish();
+    assert_eq!(world.state(run), SUCCESS, "one of that name lets it go on");
 }
 
 #[test]

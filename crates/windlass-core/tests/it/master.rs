@@ -190,7 +190,8 @@ impl Bench {
 
     /// Another master passes a call on.
     fn passed_on(&mut self, pass: u64, over_below: u64, command: Command) {
-        let control = Control { by: "me".into(), run: self.attempt.job.run, command, stored: None };
+        let control =
+            Control { by: "me".into(), run: self.attempt.job.run, command, comment: None, stored: None };
         let (pass, over_below) = (Pass(pass), Pass(over_below));
         let (what, left) = (Call::Control(control), Duration::from_secs(5));
         self.gets(Input::FromPeer(PEER, FromPeer::Call { pass, over_below, shard: SHARD, what, left }));
@@ -245,6 +246,8 @@ fn run_row(id: RunId, at: Wall) -> RunRow {
         reason: "".into(),
         priority: Priority::Medium,
         params: Arc::default(),
+        labels: None,
+        counts: None,
         logical_time: at,
         run_at: None,
         created_at: at,

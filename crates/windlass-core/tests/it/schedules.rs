@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use windlass_core::rows::{Firing, FiringRow, SkipCause, Trigger};
 use windlass_core::run;
-use windlass_core::shard::input::{Call, CallId, Input};
+use windlass_core::shard::input::{Answer, Call, CallId, Expected, Input, PutWorkflow, Refusal};
 use windlass_core::time::Wall;
 use windlass_model::{Duration, Name};
 use windlass_workflow::cron::Calendar;
@@ -109,6 +109,53 @@ fn paused_and_disabled_schedules_say_so_in_the_ledger() {
     world.input(Input::Call(CallId(903), Call::EnableWorkflow(name, "me".into(), true)));
     world.pass(HOUR);
     assert_eq!(ledger(&world), ["Paused 2", "Disabled 1", "ran"]);
+}
+
+#[test]
+fn a_deleted_workflow_fires_no_more_and_begins_anew() {
+    let mut world = hourly("");
+    let (name, _) = world.schedules.keys().next().unwrap().clone();
+    let definition = Arc::clone(&world.stored[&name]);
+    let delete = |world: &mut World, expected| world.call(Call::DeleteWorkflow(name.clone(), expected));
+    world.pass(HOUR);
+    assert_eq!(delete(&mut world, None), Answer::Refused(Refusal::RunsOpen(1)));
+    world.finish();
+    let other = Some(Expected::Version(9));
+    assert_eq!(delete(&mut world, other), Answer::Refused(Refusal::Changed(Some(1))));
+    assert_eq!(delete(&mut world, Some(Expected::Version(1))), Answer::Done);
+    assert!(world.workflows.is_empty() && world.schedules.is_empty());
+    assert_eq!(delete(&mut world, None), Answer::Refused(Refusal::NoSuchWorkflow));
+    world.pass(HOUR);
+    world.reload();
+    world.pass(HOUR);
+    assert_eq!(ledger(&world), ["ran"]);
+    world.put(&definition);
+    world.pass(HOUR);
+    assert_eq!(ledger(&world), ["ran", "ran"], "what fell due meanwhile is not its business");
+}
+
+#[test]
+fn a_definition_is_stored_only_over_the_one_that_its_author_has_seen() {
+    let mut world = hourly("");
+    let name = world.workflows.keys().next().unwrap().clone();
+    let definition = Arc::clone(&world.stored[&name]);
+    let put = |version, expected| {
+        let (pinned, versions) = (Arc::default(), Arc::default());
+        let definition = Arc::clone(&definition);
+        let put = PutWorkflow { by: "me".into(), definition, version, expected, pinned, versions };
+        Call::PutWorkflow(Box::new(put))
+    };
+    let changed = Answer::Refused(Refusal::Changed(Some(1)));
+    assert_eq!(world.call(put(2, Some(Expected::Version(7)))), changed);
+    assert_eq!(world.call(put(2, Some(Expected::Absent))), changed);
+    assert_eq!(world.call(put(2, Some(Expected::Version(1)))), Answer::Done);
+    assert_eq!(
+        world.call(put(2, Some(Expected::Version(1)))),
+        Answer::Done,
+        "a repeat whose answer was lost"
+    );
+    assert_eq!(world.call(put(3, Some(Expected::Present))), Answer::Done);
+    assert_eq!(world.workflows[&name].version, 3);
 }
 
 #[test]

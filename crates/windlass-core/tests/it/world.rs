@@ -183,6 +183,9 @@ impl World {
                 Change::Pool(name, limit) => {
                     self.pools.insert(name, limit);
                 }
+                Change::PoolGone(name) => {
+                    self.pools.remove(&name).expect("a pool");
+                }
                 Change::Permit(name, ask) => {
                     self.permits.insert((name, ask.job), ask);
                 }
@@ -191,6 +194,9 @@ impl World {
                 }
                 Change::Workflow(row) => {
                     self.workflows.insert(row.name.clone(), row);
+                }
+                Change::WorkflowGone(name) => {
+                    self.workflows.remove(&name).expect("a workflow");
                 }
                 Change::Schedule(row) => self.store_schedule(row),
                 Change::ScheduleGone(workflow, schedule) => {
@@ -449,6 +455,7 @@ impl World {
         self.calls += 1;
         self.stored.insert(definition.name.clone(), Arc::clone(definition));
         let put = PutWorkflow {
+            expected: None,
             by: "me".into(),
             definition: Arc::clone(definition),
             version: 1,
@@ -493,6 +500,7 @@ impl World {
             pinned,
             params: Arc::default(),
             logical_time,
+            labels: None,
             run_at: None,
             priority: None,
             selection: Selection::All,
@@ -522,6 +530,7 @@ impl World {
             origin: Arc::default(),
             params: Arc::new(params),
             logical_time: self.now.wall,
+            labels: None,
             run_at: None,
             priority: None,
             selection,
@@ -536,7 +545,10 @@ impl World {
         let call = CallId(self.calls);
         let over = self.runs.get(&run).is_some_and(|row| matches!(row.state, run::State::Ended(_)));
         let stored = over.then(|| Box::new(self.stored_run(&self.runs[&run])));
-        self.input(Input::Call(call, Call::Control(Control { by: "me".into(), run, command, stored })));
+        self.input(Input::Call(
+            call,
+            Call::Control(Control { by: "me".into(), run, command, comment: None, stored }),
+        ));
         self.answers.remove(&call).expect("an answer")
     }
 

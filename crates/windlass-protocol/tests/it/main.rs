@@ -7,6 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use prost::Message as _;
 use windlass_core::attempt::StopReason;
+use windlass_core::durable::Revision;
 use windlass_core::order::OrderKey;
 use windlass_core::requirement::{Capability, Requirement};
 use windlass_core::shard::input::{Assignment, Process, Report, ToWorker, WorkerLife};
@@ -119,6 +120,7 @@ fn frames() -> Vec<Frame> {
             classes: vec![Demand { class: class(), best: key(), count: 1_000_000 }],
         },
         Body::Declined(vec![GrantId(1), GrantId(2)]),
+        Body::Drain { revision: Revision(7), on: true },
     ];
     bodies.map(|body| Frame { incarnation: LIFE.incarnation, body }).into()
 }

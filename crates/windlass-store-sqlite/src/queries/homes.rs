@@ -14,6 +14,7 @@ const PUT_WORKFLOW: &str = "
     INSERT INTO workflows (shard, name, version, pinned, enabled, by, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
     ON CONFLICT (shard, name) DO UPDATE SET version = excluded.version, pinned = excluded.pinned,
         enabled = excluded.enabled, by = excluded.by, at = excluded.at";
+const REMOVE_WORKFLOW: &str = "DELETE FROM workflows WHERE shard = ?1 AND name = ?2";
 const GET_WORKFLOW: &str = "
     SELECT name, version, pinned, enabled, by, at FROM workflows WHERE shard = ?1 AND name = ?2";
 const WORKFLOWS: &str = "
@@ -69,6 +70,10 @@ pub(crate) fn put_workflow(
     let pinned = shapes::pinned_text(pinned);
     let values = params![shard.number(), name.as_str(), version, pinned, enabled, &**by, at.0];
     execute(connection, PUT_WORKFLOW, values).map(drop)
+}
+
+pub(crate) fn remove_workflow(connection: &Connection, shard: ShardId, name: &Name) -> rusqlite::Result<()> {
+    execute(connection, REMOVE_WORKFLOW, params![shard.number(), name.as_str()]).map(drop)
 }
 
 /// The workflows whose home a shard is, by name.

@@ -50,7 +50,7 @@ const NEW_SHARDS: &str = "
 const FREE_SHARDS: &str = "UPDATE shards SET owner = NULL, epoch = epoch + 1 WHERE owner IS NOT NULL";
 const END_LEASES: &str = "DELETE FROM leases";
 const RAISE_EPOCHS: &str = "UPDATE shards SET owner = NULL, epoch = epoch + ?1";
-const NEW_ID: &str = "UPDATE store SET id = lower(hex(randomblob(8)))";
+const NEW_ID: &str = "UPDATE store SET id = lower(hex(randomblob(8))), revision = revision + ?1";
 const LOSE_OPEN_ATTEMPTS: &str = "
     UPDATE attempts SET state = 'lost', reason = 'the store was restored from a backup', finished_at = ?1
     WHERE state = 'assigned'";
@@ -140,13 +140,14 @@ pub(crate) fn forget_owners(connection: &Connection) -> rusqlite::Result<()> {
     execute(connection, END_LEASES, []).map(drop)
 }
 
-/// Makes a copy a store of its own, above every epoch that the original may have reached since.
+/// Makes a copy a store of its own, above every epoch and every change of global rows that the original may have
+/// reached since.
 pub(crate) fn found_anew(connection: &Connection, now: Wall) -> rusqlite::Result<()> {
     /// More than any store sees between a backup and its restore: a claim every second for a century.
     const EPOCHS_APART: i64 = 1 << 32;
     execute(connection, RAISE_EPOCHS, [EPOCHS_APART])?;
     execute(connection, END_LEASES, [])?;
-    execute(connection, NEW_ID, [])?;
+    execute(connection, NEW_ID, [EPOCHS_APART])?;
     execute(connection, LOSE_OPEN_ATTEMPTS, [now.0]).map(drop)
 }
 

@@ -11,6 +11,7 @@ use super::{collect, execute, run_key, understood};
 const PUT_POOL: &str = "
     INSERT INTO pools (shard, name, at_once) VALUES (?1, ?2, ?3)
     ON CONFLICT (shard, name) DO UPDATE SET at_once = excluded.at_once";
+const REMOVE_POOL: &str = "DELETE FROM pools WHERE shard = ?1 AND name = ?2";
 const POOLS: &str = "SELECT name, at_once FROM pools WHERE shard = ?1 ORDER BY name";
 const LIST_POOLS: &str = "
     SELECT name, at_once, (SELECT count(*) FROM permits WHERE permits.shard = pools.shard AND pool = name)
@@ -29,6 +30,10 @@ pub(crate) fn put_pool(
     limit: u32,
 ) -> rusqlite::Result<()> {
     execute(connection, PUT_POOL, params![shard.number(), pool.as_str(), limit]).map(drop)
+}
+
+pub(crate) fn remove_pool(connection: &Connection, shard: ShardId, pool: &Name) -> rusqlite::Result<()> {
+    execute(connection, REMOVE_POOL, params![shard.number(), pool.as_str()]).map(drop)
 }
 
 /// The pools whose home a shard is, by name, with their limits.

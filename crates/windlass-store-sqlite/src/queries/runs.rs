@@ -1,10 +1,12 @@
 //! Runs.
 
+use std::sync::Arc;
+
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, ToSql, params, params_from_iter};
 use windlass_core::rows::RunRow;
 use windlass_core::time::Wall;
-use windlass_model::{Name, RunId, ShardId};
+use windlass_model::{Name, RunId, RunState, ShardId};
 use windlass_store::encoding::{Malformed, shapes, states, values};
 use windlass_store::reads::Filter;
 
@@ -13,14 +15,15 @@ use super::{Fields, collect, execute, exists, first, limit, run_key};
 const INSERT: &str = "
     INSERT INTO runs (id, workflow, version, state, reason, priority, logical_time, run_at, created_at, created_by,
         started_at, finished_at, trigger, parent, selection, serial, ending, expansions, gangs, params,
-        revision)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
+        revision, labels, counts)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+        ?22, ?23)";
 /// A run does not go back.
 const UPDATE: &str = "
     UPDATE runs SET workflow = ?2, version = ?3, state = ?4, reason = ?5, priority = ?6, logical_time = ?7,
         run_at = ?8, created_at = ?9, created_by = ?10, started_at = ?11, finished_at = ?12, trigger = ?13,
         parent = ?14, selection = ?15, serial = ?16, ending = ?17, expansions = ?18, gangs = ?19, params = ?20,
-        revision = ?21
+        revision = ?21, labels = ?22, counts = ?23
     WHERE id = ?1 AND revision <= ?21";
 const GET_REVISION: &str = "SELECT revision FROM runs WHERE id = ?1";
 const EXISTS: &str = "SELECT 1 FROM runs WHERE id = ?1";
@@ -31,7 +34,7 @@ macro_rules! select {
         concat!(
             "SELECT id, workflow, version, state, reason, priority, logical_time, run_at, created_at, created_by,
                 started_at, finished_at, trigger, selection, serial, ending, expansions, gangs, params,
-                revision FROM runs ",
+                revision, labels, counts FROM runs ",
             $rest
         )
     };
@@ -40,10 +43,12 @@ macro_rules! select {
 const GET: &str = select!("WHERE id = ?1");
 const OPEN_IN_SHARD: &str = select!("INDEXED BY runs_of_shard WHERE shard = ?1 AND over = 0 ORDER BY id");
 
-/// A list looks at the runs of one workflow if it is about one, at the open ones if it is about those, and
-/// otherwise at all, newest first, until it has enough.
+/// A list looks at the runs that failed or were stopped if it is about those, at the runs of one workflow if it is about
+/// one, at the open ones if it is about those, and otherwise at all, newest first, until it has enough.
 const LIST: &str = select!("WHERE id <= ?1");
 const LIST_OF_WORKFLOW: &str = select!("INDEXED BY runs_of_workflow WHERE id <= ?1");
+const LIST_FAILED: &str = select!("INDEXED BY runs_failed WHERE state = 'failed' AND id <= ?1");
+const LIST_STOPPED: &str = select!("INDEXED BY runs_stopped WHERE state = 'stopped' AND id <= ?1");
 const LIST_OPEN: &str = select!(
     "INDEXED BY runs_of_shard WHERE over = 0 AND shard IN
     (SELECT shard FROM shards) AND id <= ?1"
@@ -99,6 +104,8 @@ fn put(connection: &Connection, statement: &str, row: &RunRow) -> rusqlite::Resu
         shapes::gangs_text(&row.gangs),
         values::to_text(&row.params),
         row.revision,
+        row.labels.as_deref().map(shapes::labels_text),
+        row.counts.as_deref().map(shapes::counts_text),
     ];
     execute(connection, statement, values)
 }
@@ -146,6 +153,8 @@ fn run_row(id: RunId, row: &Fields<'_>) -> Result<RunRow, Malformed> {
         gangs: shapes::gangs(row.text(17, "gangs")?)?,
         params: row.values(18, "parameters")?,
         revision: row.small(19, "revision")?,
+        labels: row.maybe_text(20, "labels")?.map(shapes::labels).transpose()?.map(Arc::new),
+        counts: row.maybe_text(21, "counts")?.map(shapes::counts).transpose()?.map(Box::new),
     })
 }
 
@@ -188,7 +197,10 @@ pub(crate) fn list(
     rows: usize,
 ) -> rusqlite::Result<Vec<Taken>> {
     let only_open = !filter.states.is_empty() && filter.states.iter().all(|state| !state.is_end());
+    let only = |state: RunState| filter.states.iter().eq([&state]);
     let mut statement = String::from(match &filter.workflow {
+        _ if only(RunState::Failed) => LIST_FAILED,
+        _ if only(RunState::Stopped) => LIST_STOPPED,
         Some(_) => LIST_OF_WORKFLOW,
         None if only_open => LIST_OPEN,
         None => LIST,
@@ -203,6 +215,8 @@ pub(crate) fn list(
     }
     if let Some(since) = filter.since {
         and(" AND created_at >= #", Param::Int(since.0));
+        // An id is never older than what it names: nothing below this one needs to be looked at.
+        and(" AND id >= #", Param::Int(first_id(since)));
     }
     let words: Vec<_> = filter.states.iter().flat_map(|state| states::run_words(*state)).collect();
     if !words.is_empty() {
@@ -214,6 +228,14 @@ pub(crate) fn list(
     values.push(Param::Int(limit(rows)));
     statement.push_str(&format!(" ORDER BY id DESC LIMIT ?{}", values.len()));
     collect(connection, &statement, params_from_iter(values), take)
+}
+
+/// Below the ids of all runs that were created then or later.
+fn first_id(since: Wall) -> i64 {
+    /// Bits of an id below its milliseconds: shard and sequence.
+    const BELOW: u32 = 22;
+    let epoch = RunId::from_u64(0).map_or(0, RunId::unix_ms);
+    since.0.saturating_sub(epoch).clamp(0, i64::MAX >> BELOW) << BELOW
 }
 
 /// A value of a condition.

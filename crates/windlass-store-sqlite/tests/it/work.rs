@@ -134,6 +134,8 @@ pub fn run_row(id: RunId) -> RunRow {
         reason: "".into(),
         priority: Priority::Medium,
         params: Arc::default(),
+        labels: None,
+        counts: None,
         logical_time: NOW,
         run_at: None,
         created_at: NOW,

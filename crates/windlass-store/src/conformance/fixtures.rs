@@ -55,6 +55,8 @@ pub(super) fn run_row(id: RunId) -> RunRow {
         reason: "".into(),
         priority: Priority::Medium,
         params: Arc::default(),
+        labels: None,
+        counts: None,
         logical_time: NOON,
         run_at: None,
         created_at: Wall(id.unix_ms()),

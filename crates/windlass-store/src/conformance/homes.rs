@@ -95,6 +95,26 @@ pub(super) async fn pools_come_back_with_their_permits(store: &impl Store) {
     assert_eq!(other.reload().await.pools, [], "another shard has none of it");
 }
 
+pub(super) async fn workflows_and_pools_go(store: &impl Store) {
+    let mut alice = own(store, ALICE, 1).await;
+    let pool = name("warehouse");
+    alice.commit(vec![Change::Workflow(workflow(1)), Change::Pool(pool.clone(), 3)]).await;
+    let gone = || vec![Change::WorkflowGone(name("nightly")), Change::PoolGone(name("warehouse"))];
+    let mut refused = gone();
+    refused.push(Change::Firing(firing(1, 1, Firing::Ran(id(1, 1)))));
+    refused.push(Change::Firing(firing(1, 1, Firing::Ran(id(1, 2)))));
+    alice.rejected(refused).await;
+    let loaded = alice.reload().await;
+    assert_eq!((loaded.workflows.len(), loaded.pools.len()), (1, 1), "nothing of it was kept");
+    alice.commit(gone()).await;
+    alice.commit(gone()).await;
+    let loaded = alice.reload().await;
+    assert_eq!((loaded.workflows.len(), loaded.pools.len()), (0, 0));
+    assert_eq!(store.pools(None, 10).await.expect("the pools"), []);
+    alice.commit(vec![Change::WorkflowGone(name("nightly")), Change::Workflow(workflow(2))]).await;
+    assert_eq!(alice.reload().await.workflows[0].row, workflow(2), "of several changes the last one stays");
+}
+
 /// Names of workflows or pools with the shards that are their homes, by name: some in each shard.
 fn at_home(kind: &str) -> Vec<(Name, u16)> {
     let mut names: Vec<_> = (0..12).map(|n| name(&format!("n{n}"))).collect();

@@ -178,6 +178,7 @@ macro_rules! each_case {
                 schedules_are_listed_by_workflow_and_identity,
                 the_ledger_of_a_schedule_is_read_newest_first,
                 pools_are_listed_with_the_number_of_their_permits,
+                workflows_and_pools_go,
             }
             between {
                 listeners_come_back_until_they_are_gone,

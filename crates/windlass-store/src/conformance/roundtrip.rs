@@ -189,7 +189,11 @@ pub(super) async fn a_later_attempt_of_the_same_number_has_its_own_tail(store: &
 pub(super) async fn values_come_back_as_they_were(store: &impl Store) {
     let mut alice = own(store, ALICE, 1).await;
     let run = id(1, 1);
-    let mut changes = create(RunRow { params: values(), ..run_row(run) });
+    let labels = windlass_core::rows::Labels::from([("team".into(), "d\u{e4}ta \"x\"".into())]);
+    let labels = Some(Arc::new(labels));
+    let counts = windlass_core::shard::view::Counts { success: 7, skipped: 1, ..Default::default() };
+    let counts = Some(Box::new(counts));
+    let mut changes = create(RunRow { params: values(), labels, counts, ..run_row(run) });
     changes.push(Change::Job(JobRow { outputs: Some(Arc::default()), ..job_row(job_id(run, 0)) }));
     changes.push(Change::Job(job_row(job_id(run, 1))));
     changes.push(Change::Attempt(AttemptRow {

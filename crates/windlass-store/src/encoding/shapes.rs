@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use windlass_core::rows::{BackfillId, Expansion, Firing, GangRow, GangStage, Selection, SkipCause, Trigger};
+use windlass_core::rows::{
+    BackfillId, Expansion, Firing, GangRow, GangStage, Labels, Selection, SkipCause, Trigger,
+};
 use windlass_core::shard::pools::Ask;
+use windlass_core::shard::view::Counts;
 use windlass_core::time::Wall;
 use windlass_model::policy::CompletionOn;
 use windlass_model::{Epoch, JobNumber, Name, RunId};
@@ -188,6 +191,63 @@ pub fn pinned(text: &str) -> Result<BTreeMap<Name, u32>, Malformed> {
     shape.into_iter().map(|(workflow, version)| Ok((name("pinned versions", &workflow)?, version))).collect()
 }
 
+// --- labels ------------------------------------------------------------------------------------------
+
+/// `{"team":"data"}`
+pub fn labels_text(labels: &Labels) -> String {
+    write(&labels.iter().map(|(name, value)| (&**name, &**value)).collect::<BTreeMap<_, _>>())
+}
+
+/// Reads what [`labels_text`] wrote.
+pub fn labels(text: &str) -> Result<Labels, Malformed> {
+    let shape: BTreeMap<String, String> = read("labels", text)?;
+    Ok(shape.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+}
+
+// --- counts ------------------------------------------------------------------------------------------
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[derive(Default)]
+struct CountsShape {
+    #[serde(skip_serializing_if = "is_zero")]
+    waiting: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    ready: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    running: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    backoff: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    held: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    success: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    failed: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    skipped: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    stopped: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// `{"success":3,"failed":1}`
+pub fn counts_text(counts: &Counts) -> String {
+    let Counts { waiting, ready, running, backoff, held, success, failed, skipped, stopped } = *counts;
+    write(&CountsShape { waiting, ready, running, backoff, held, success, failed, skipped, stopped })
+}
+
+/// Reads what [`counts_text`] wrote.
+pub fn counts(text: &str) -> Result<Counts, Malformed> {
+    let shape: CountsShape = read("counts", text)?;
+    let CountsShape { waiting, ready, running, backoff, held, success, failed, skipped, stopped } = shape;
+    Ok(Counts { waiting, ready, running, backoff, held, success, failed, skipped, stopped })
+}
+
 /// A stored name.
 pub fn name(field: &'static str, text: &str) -> Result<Name, Malformed> {
     Name::new(text).map_err(|error| Malformed::new(field, error))
@@ -313,6 +373,12 @@ mod tests {
         assert_eq!(gangs_text(&[gang(GangStage::Go, 1)]), r#"[{"gang":"g","stage":"go","losses":1}]"#);
         let rows = BTreeMap::from([(Name::new("load").unwrap(), 3)]);
         assert_eq!((pinned_text(&rows).as_str(), pinned(r#"{"load":3}"#)), (r#"{"load":3}"#, Ok(rows)));
+        let row = Counts { success: 3, failed: 1, ..Counts::default() };
+        let text = r#"{"success":3,"failed":1}"#;
+        assert_eq!((counts_text(&row).as_str(), counts(text)), (text, Ok(row)));
+        let rows = Labels::from([("team".into(), "data \"x\"".into())]);
+        let text = r#"{"team":"data \"x\""}"#;
+        assert_eq!((labels_text(&rows).as_str(), labels(text)), (text, Ok(rows)));
         let row = Ask { job, epoch: Epoch(u64::MAX), counter: 12 };
         let text = r#"{"job":"01ABCDEFGHJKM.3","epoch":18446744073709551615,"counter":12}"#;
         assert_eq!((ask_text(&row).as_str(), ask(text)), (text, Ok(row)));

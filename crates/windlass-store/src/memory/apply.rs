@@ -77,6 +77,12 @@ impl Model {
                 undo.push(Undo::Workflow(key, before));
                 Ok(())
             }
+            Change::WorkflowGone(name) => {
+                let key = (batch.shard, name.clone());
+                let before = self.tables.workflows.remove(&key);
+                undo.push(Undo::Workflow(key, before));
+                Ok(())
+            }
             Change::Schedule(row) => self.apply_schedule(batch, row, undo),
             Change::ScheduleGone(workflow, schedule) => {
                 let key = (batch.shard, workflow.clone(), Arc::clone(schedule));
@@ -88,6 +94,12 @@ impl Model {
             Change::Pool(name, limit) => {
                 let key = (batch.shard, name.clone());
                 let before = self.tables.pools.insert(key.clone(), *limit);
+                undo.push(Undo::Pool(key, before));
+                Ok(())
+            }
+            Change::PoolGone(name) => {
+                let key = (batch.shard, name.clone());
+                let before = self.tables.pools.remove(&key);
                 undo.push(Undo::Pool(key, before));
                 Ok(())
             }

@@ -333,6 +333,8 @@ fn row(of: u16, number: i64, by: OwnerId) -> RunRow {
         reason: "".into(),
         priority: Priority::Medium,
         params: Arc::default(),
+        labels: None,
+        counts: None,
         logical_time: at,
         run_at: None,
         created_at: at,

@@ -118,6 +118,7 @@ impl Cluster {
             origin: Arc::new(origin),
             params: Arc::default(),
             logical_time: self.now.wall,
+            labels: None,
             run_at: None,
             priority: None,
             selection: Selection::All,
@@ -134,7 +135,10 @@ impl Cluster {
     pub fn control(&mut self, run: RunId, command: Command) {
         self.calls += 1;
         let call = CallId(self.calls);
-        self.input(Input::Call(call, Call::Control(Control { by: "me".into(), run, command, stored: None })));
+        self.input(Input::Call(
+            call,
+            Call::Control(Control { by: "me".into(), run, command, comment: None, stored: None }),
+        ));
         assert!(self.answers.remove(&call).is_some(), "every call gets an answer");
     }
 

@@ -26,6 +26,9 @@ const LENGTH_MAX: usize = 4 << 20;
 /// A journal is rewritten when it is longer than this and than twice what was left the last time: a few
 /// milliseconds, once in about ten thousand attempts.
 const REWRITE: u64 = 4 << 20;
+/// Room on the disk that is taken ahead: the ends of thousands of attempts. A disk that others fill would end the worker
+/// otherwise, and with it everything that it runs; a worker whose disk is full takes nothing new.
+const RESERVE: u64 = 1 << 20;
 
 /// The journal of one worker.
 #[derive(Debug)]
@@ -37,6 +40,8 @@ pub struct Journal {
     limit: u64,
     unsynced: bool,
     buffer: Vec<u8>,
+    /// Up to here the disk has room.
+    reserved: u64,
 }
 
 /// A journal that cannot be read or written. What is in memory may be ahead of it, so the process must end.
@@ -47,6 +52,13 @@ pub struct JournalError {
     path: PathBuf,
     #[source]
     cause: io::Error,
+}
+
+impl JournalError {
+    /// What the system said.
+    pub fn cause(&self) -> &io::Error {
+        &self.cause
+    }
 }
 
 impl Journal {
@@ -70,14 +82,16 @@ impl Journal {
             file.set_len(length as u64).map_err(failed)?;
         }
         file.seek(io::SeekFrom::Start(length as u64)).map_err(failed)?;
-        let journal = Journal {
+        let mut journal = Journal {
             path: path.to_owned(),
             file: Arc::new(file),
             length: length as u64,
             limit: REWRITE,
             unsynced: false,
             buffer: vec![],
+            reserved: 0,
         };
+        journal.reserve();
         Ok((journal, records))
     }
 
@@ -93,6 +107,9 @@ impl Journal {
         (&*self.file).write_all(&self.buffer).map_err(|cause| self.failed(cause))?;
         self.length += self.buffer.len() as u64;
         self.unsynced = true;
+        if self.length + RESERVE / 2 > self.reserved {
+            self.reserve();
+        }
         Ok(())
     }
 
@@ -111,7 +128,23 @@ impl Journal {
         self.length = bytes.len() as u64;
         self.limit = REWRITE.max(2 * self.length);
         self.unsynced = false;
+        self.reserve();
         Ok(())
+    }
+
+    /// It could not be written anew: it goes on as it is, and is tried again when it is twice as long.
+    pub fn put_off(&mut self) {
+        self.limit = 2 * self.length;
+    }
+
+    /// Takes room on the disk for what is still to be written, as far as there is some.
+    fn reserve(&mut self) {
+        let taken =
+            rustix::fs::fallocate(&*self.file, rustix::fs::FallocateFlags::KEEP_SIZE, self.length, RESERVE);
+        // A file system that cannot do this, or a full one, is met when something is written.
+        if taken.is_ok() {
+            self.reserved = self.length + RESERVE;
+        }
     }
 
     /// The file, if something in it is not known to be on the disk; from here on it counts as being forced there.

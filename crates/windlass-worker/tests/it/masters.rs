@@ -95,6 +95,7 @@ impl RealMaster {
             what: What::Inline(definition, text.into()),
             params: windlass_core::rows::Values::default(),
             logical_time: None,
+            labels: Default::default(),
             run_at: None,
             priority: None,
             from_task: None,

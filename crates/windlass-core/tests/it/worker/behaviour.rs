@@ -1,6 +1,7 @@
 //! What a worker does, one behaviour at a time.
 
 use windlass_core::attempt::StopReason;
+use windlass_core::durable::Revision;
 use windlass_core::requirement::Capability;
 use windlass_core::shard::input::{Assignment, Report, ToWorker};
 use windlass_core::wire::{Body, Frame, FromWorker, Order, Refusal, Round};
@@ -361,6 +362,46 @@ fn a_draining_worker_gives_back_finishes_and_says_when_it_is_done() {
     assert_eq!(world.drained, 1);
     world.input(Input::Resume);
     assert_eq!(world.grants().len(), 1);
+}
+
+#[test]
+fn a_worker_that_masters_drain_gives_back_and_stays() {
+    let mut world = World::new(2);
+    let told = |revision, on| Body::Drain { revision: Revision(revision), on };
+    world.run(assignment(1));
+    world.demand(MASTER, key(SHARDS[0], 2), 1);
+    let grant = world.grants().first().map(|(_, grant)| *grant);
+    world.pass(TIMEOUT);
+    world.reports();
+    world.assign_on(assignment(2), grant);
+    world.frame(told(5, true));
+    assert_eq!(world.reports(), [(2, Report::GivenBack)]);
+    world.touch();
+    world.demand(MASTER, key(SHARDS[0], 3), 1);
+    assert!(world.grants().is_empty());
+    world.settle(2);
+    world.exit(1, true);
+    world.settle(1);
+    world.pass(SECOND);
+    assert_eq!(world.drained, 0, "it stays, to be told otherwise");
+    world.frame(told(4, false));
+    assert!(world.grants().is_empty(), "an older word came later");
+    world.frame(told(6, false));
+    assert_eq!(world.grants().len(), 1);
+}
+
+#[test]
+fn a_worker_that_leaves_is_not_held_up_by_what_masters_say() {
+    let mut world = World::new(2);
+    world.frame(Body::Drain { revision: Revision(5), on: true });
+    world.input(Input::Drain);
+    assert_eq!(world.drained, 1);
+    world.frame(Body::Drain { revision: Revision(6), on: false });
+    world.demand(MASTER, key(SHARDS[0], 1), 1);
+    assert!(world.grants().is_empty());
+    world.frame(Body::Drain { revision: Revision(7), on: true });
+    world.input(Input::Resume);
+    assert!(world.grants().is_empty(), "masters still want it to take nothing");
 }
 
 #[test]

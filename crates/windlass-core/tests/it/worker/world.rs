@@ -185,7 +185,7 @@ impl World {
                     }
                 }
             }
-            Body::Heard { .. } | Body::Demand { .. } | Body::Declined(_) => {}
+            Body::Heard { .. } | Body::Demand { .. } | Body::Declined(_) | Body::Drain { .. } => {}
         }
     }
 
