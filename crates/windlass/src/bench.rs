@@ -16,13 +16,13 @@ use crate::verbs::output::Out;
     after_help = "Examples:\n  windlass bench\n  windlass bench --only noop,latency --rounds 5\n  windlass bench --check -o json"
 )]
 pub struct Args {
-    /// Only these of noop, processes, latency, chain, memory, growth and start
+    /// Only these of noop, processes, latency, chain, memory, growth, reading and start
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<Figure>,
     /// No-op jobs of a run; there is less of everything else in proportion
     #[arg(long, default_value_t = Sizes::JOBS, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
     jobs: u32,
-    /// Finished jobs that are in the store when growth is measured; twice the jobs unless told
+    /// Finished jobs that are in the store when growth and reading are measured; twice the jobs unless told
     #[arg(long, value_name = "N")]
     finished: Option<u32>,
     /// How often each figure and its limit are measured, in turns; medians are shown

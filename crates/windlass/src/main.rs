@@ -18,7 +18,7 @@ mod reference;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 fn main() -> ExitCode {
     // First of all, before there are threads: a worker starts this program as its launcher.
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     if let Some(code) = init::run_if_first() {
         return code;
     }
+    clap_complete::CompleteEnv::with_factory(cli::Cli::command).var(verbs::complete::VARIABLE).complete();
     match cli::Cli::try_parse() {
         Ok(cli) => exit::say(cli.run()),
         Err(error) => exit::mistyped(&error),

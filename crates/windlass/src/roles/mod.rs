@@ -10,7 +10,8 @@ pub mod worker;
 
 mod logging;
 mod master_part;
-mod places;
+pub use master_part::StoreUrl;
+pub mod places;
 pub mod signals;
 mod worker_part;
 

@@ -41,7 +41,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     let name = places::name(&settings, "")?;
     logging::start(&settings, "standalone", name.as_str())?;
     let data = places::data(&settings)?;
-    let store = StoreUrl::Sqlite(data.join("store.db"));
+    let store = StoreUrl::Sqlite(store_file(&data));
     let drain = settings.duration("drain_timeout").map_or(DRAIN, Duration::from);
     let clock = clock(&settings)?;
     block_on(Threads::Many, async {
@@ -74,6 +74,11 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
         master.stop().await;
         Ok(Exit::Fine)
     })?
+}
+
+/// Where the store is.
+pub fn store_file(data: &std::path::Path) -> std::path::PathBuf {
+    data.join("store.db")
 }
 
 /// Where this process reaches itself.

@@ -5,12 +5,14 @@ use std::future::Future;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use windlass_client::{JobVerb, RunVerb};
 use windlass_rest::jobs::{Job, ListJobs, Verdict};
 use windlass_rest::problem::Exit;
 use windlass_rest::runs::{ListRuns, Recover, RecoverFrom, Run};
 use windlass_rest::{JobState, RunState};
 
+use super::complete;
 use super::names::job_label;
 use super::output::Column;
 use super::session::Session;
@@ -23,13 +25,13 @@ use crate::exit::{Failure, tell};
 #[derive(Debug, Args)]
 pub struct Chosen {
     /// Runs, each by its id, the beginning of it, or `last`
-    #[arg(value_name = "RUN", required_unless_present = "all")]
+    #[arg(value_name = "RUN", add = ArgValueCompleter::new(complete::runs), required_unless_present = "all")]
     runs: Vec<String>,
     /// Every run that fits, without asking
     #[arg(long, conflicts_with = "runs")]
     all: bool,
     /// With --all: only runs of this workflow
-    #[arg(long, value_name = "NAME", requires = "all")]
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::workflows), requires = "all")]
     workflow: Option<String>,
     /// With --all: only runs in this state
     #[arg(long, value_name = "STATE", requires = "all", value_parser = words::run_state)]
@@ -60,16 +62,16 @@ pub struct RecoverArgs {
 #[derive(Debug, Args)]
 pub struct ChosenJobs {
     /// A run: its id, the beginning of it, or `last`
-    #[arg(value_name = "RUN", required_unless_present = "all")]
+    #[arg(value_name = "RUN", add = ArgValueCompleter::new(complete::runs), required_unless_present = "all")]
     run: Option<String>,
     /// A task, task[index] or the number of a job
-    #[arg(value_name = "TASK", required_unless_present = "all")]
+    #[arg(value_name = "TASK", add = ArgValueCompleter::new(complete::tasks), required_unless_present = "all")]
     task: Option<String>,
     /// Every job that it fits, in every run that fits, without asking
     #[arg(long, conflicts_with_all = ["run", "task"])]
     all: bool,
     /// With --all: only in runs of this workflow
-    #[arg(long, value_name = "NAME", requires = "all")]
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::workflows), requires = "all")]
     workflow: Option<String>,
     /// With --all: only in runs in this state
     #[arg(long, value_name = "STATE", requires = "all", value_parser = words::run_state)]

@@ -87,7 +87,7 @@ impl Doctor {
                 Vec::new()
             }
         };
-        checks.extend(server(&session.client.with_patience(IMPATIENT)).await);
+        checks.extend(server(&session.client.with_patience(IMPATIENT), &session.origin).await);
         let failed = checks.iter().any(|check| check.result == Found::Fail);
         let report = Report { ok: !failed, checks, settings };
         session.out.one(&report, if failed { "fail" } else { "ok" }, |out| show(out, &report))?;
@@ -170,10 +170,10 @@ fn disk(data: &Path) -> Option<Check> {
     })
 }
 
-async fn server(client: &Client) -> Vec<Check> {
+async fn server(client: &Client, origin: &str) -> Vec<Check> {
     let mut checks = Vec::new();
     match client.probe("livez").await {
-        Ok(_) => checks.push(ok("server", format!("{} answers", client.server()))),
+        Ok(_) => checks.push(ok("server", format!("{} answers (address from: {origin})", client.server()))),
         Err(error) => {
             let Failure { error, hint, code, .. } = Failure::from(error);
             checks.push(fail("server", format!("{} [{code}]", shown(&error).0), hint));

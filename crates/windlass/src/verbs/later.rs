@@ -30,12 +30,6 @@ pub enum Later {
     /// Messages to people (not there yet)
     #[command(hide = true)]
     Alerts(Anything),
-    /// A copy of everything (not there yet)
-    #[command(hide = true)]
-    Backup(Anything),
-    /// Back from a copy (not there yet)
-    #[command(hide = true)]
-    Restore(Anything),
     /// Workflows from elsewhere (not there yet)
     #[command(hide = true)]
     Import(Anything),
@@ -80,8 +74,6 @@ impl Later {
             Later::Alerts(_) => {
                 ("alerts", "a task under `finally` of type http can call a webhook when a run ends")
             }
-            Later::Backup(_) => ("backup", "stop the server and copy its data folder"),
-            Later::Restore(_) => ("restore", "stop the server and put the copied data folder back"),
             Later::Import(_) => ("import", "write workflow files and store them with: windlass apply -f DIR"),
             Later::Export(_) => ("export", "write a definition to a file with: windlass workflows show NAME"),
             Later::Promote(_) => {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -15,6 +16,7 @@ use windlass_rest::jobs::{Job, ListJobs};
 use windlass_rest::logs::{LogLine, LogPage, LogQuery, Stream};
 use windlass_rest::problem::Exit;
 
+use super::complete;
 use super::names::{JobName, job_label, says};
 use super::output::Format;
 use super::session::Session;
@@ -40,10 +42,10 @@ Examples:
   windlass logs 0DQ7 'shard[3]' --attempt 1 --tail 100")]
 pub struct Logs {
     /// A run: its id, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = ArgValueCompleter::new(complete::runs))]
     run: String,
     /// A task, task[index] or the number of a job; every job unless told
-    #[arg(value_name = "TASK")]
+    #[arg(value_name = "TASK", add = ArgValueCompleter::new(complete::tasks))]
     task: Option<String>,
     /// Which try, from 1; the newest unless told
     #[arg(long, value_name = "K")]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCompleter;
 use serde_json::json;
 use windlass_rest::cluster::{Cluster, Master};
 use windlass_rest::pools::{Pool, SetPool};
@@ -11,6 +12,7 @@ use windlass_rest::workers::{Worker, WorkerAttempt};
 use windlass_rest::{PageQuery, ProblemCode};
 use windlass_workflow::diagnostic::did_you_mean;
 
+use super::complete;
 use super::names::says;
 use super::output::{Column, Out};
 use super::session::{Session, all};
@@ -38,7 +40,7 @@ pub enum Workers {
 #[derive(Debug, Args)]
 pub struct Named {
     /// Its name or id
-    #[arg(value_name = "WORKER")]
+    #[arg(value_name = "WORKER", add = ArgValueCompleter::new(complete::workers))]
     name: String,
 }
 
@@ -60,7 +62,7 @@ pub enum Pools {
 #[derive(Debug, Args)]
 pub struct Set {
     /// Its name
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::pools))]
     name: String,
     /// How many jobs may hold it at once
     #[arg(long, value_name = "N")]
@@ -71,7 +73,7 @@ pub struct Set {
 #[derive(Debug, Args)]
 pub struct PoolName {
     /// Its name
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::pools))]
     name: String,
 }
 

@@ -9,8 +9,11 @@ mod times;
 pub mod words;
 
 pub mod complaints;
+pub mod complete;
 mod names;
+mod profiles;
 
+mod backup;
 mod control;
 mod cron;
 mod definitions;
@@ -40,12 +43,15 @@ use session::Session;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
-    /// Server to talk to
-    #[arg(long, global = true, env = "WINDLASS_SERVER", hide_env_values = true, default_value = windlass_client::DEFAULT_SERVER, value_name = "URL")]
-    pub server: String,
+    /// Server to talk to [default: http://127.0.0.1:8000]
+    #[arg(long, global = true, env = "WINDLASS_SERVER", hide_env_values = true, value_name = "URL")]
+    pub server: Option<String>,
     /// Token to log in with
     #[arg(long, global = true, env = "WINDLASS_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub token: Option<String>,
+    /// Server and token of this name in ~/.config/windlass/profiles.toml
+    #[arg(long, global = true, env = "WINDLASS_PROFILE", hide_env_values = true, value_name = "NAME")]
+    pub profile: Option<String>,
     /// Form of the result
     #[arg(
         short = 'o',
@@ -148,6 +154,8 @@ pub enum Talk {
     /// Make, list and revoke tokens
     #[command(subcommand)]
     Tokens(tokens::Tokens),
+    /// Copy everything into a file, while everything goes on
+    Backup(backup::Backup),
     /// Show every setting and check whether the server is well
     Doctor(doctor::Doctor),
 }
@@ -162,6 +170,8 @@ pub enum Local {
     Cron(cron::Cron),
     /// Explain a code that stands in brackets
     Explain(tools::Explain),
+    /// Make a store out of a backup
+    Restore(backup::Restore),
     /// Print the JSON Schema of workflow files
     #[command(after_help = "Example:\n  windlass schema > workflow-v1.schema.json")]
     Schema,
@@ -189,6 +199,7 @@ fn local(verb: Local, out: &Out) -> Result<Exit, Failure> {
         Local::Validate(validate) => validate.run(out),
         Local::Cron(cron) => cron.run(out),
         Local::Explain(explain) => explain.run(out),
+        Local::Restore(restore) => restore.run(out),
         Local::Schema => tools::schema(out),
         Local::Completions(completions) => completions.run(out),
         Local::Version => {
@@ -227,6 +238,7 @@ async fn talk(verb: Talk, session: &Session) -> Result<Exit, Failure> {
         Talk::Pools(pools) => pools.run(session).await,
         Talk::Scheduler(scheduler) => scheduler.run(session).await,
         Talk::Tokens(tokens) => tokens.run(session).await,
+        Talk::Backup(backup) => backup.run(session).await,
         Talk::Doctor(doctor) => doctor.run(session).await,
     }
 }

@@ -1,6 +1,7 @@
 //! `runs`: lists, shows and waits for runs.
 
 use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use windlass_model::Duration;
 use windlass_rest::RunState;
@@ -9,6 +10,7 @@ use windlass_rest::jobs::{Job, JobCounts, ListJobs};
 use windlass_rest::problem::Exit;
 use windlass_rest::runs::{ListRuns, Run, Trigger};
 
+use super::complete;
 use super::names::job_label;
 use super::output::{Column, Out};
 use super::session::{Session, all};
@@ -42,7 +44,7 @@ pub struct List {
     #[arg(long, value_name = "STATE", value_parser = words::run_state)]
     state: Option<RunState>,
     /// Only those of this workflow
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::workflows))]
     workflow: Option<String>,
     /// Only those created since a time, or within a duration such as 2h
     #[arg(long, value_name = "D", value_parser = times::since)]
@@ -57,7 +59,7 @@ pub struct List {
 #[command(after_help = "Example:\n  windlass runs show last")]
 pub struct One {
     /// Its id, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = ArgValueCompleter::new(complete::runs))]
     run: String,
 }
 
@@ -66,7 +68,7 @@ pub struct One {
 #[command(after_help = "Example:\n  windlass runs wait last --timeout 10m")]
 pub struct Wait {
     /// Its id, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = ArgValueCompleter::new(complete::runs))]
     run: String,
     /// Give up after so long, with exit code 8
     #[arg(long, value_name = "D", value_parser = times::duration)]

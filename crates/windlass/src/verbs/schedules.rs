@@ -1,6 +1,7 @@
 //! `schedules`: when workflows run by themselves, and what became of each due moment.
 
 use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use windlass_rest::cron::CronTime;
 use windlass_rest::problem::Exit;
@@ -8,6 +9,7 @@ use windlass_rest::schedules::{Firing, ListSchedules, NextQuery, Schedule};
 use windlass_rest::{PageQuery, ProblemCode, Time};
 use windlass_workflow::diagnostic::did_you_mean;
 
+use super::complete;
 use super::output::Column;
 use super::session::{Session, all};
 use super::times::{ago, ago_if};
@@ -38,7 +40,7 @@ pub enum Schedules {
 #[derive(Debug, Args)]
 pub struct List {
     /// Only those of this workflow
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::workflows))]
     workflow: Option<String>,
 }
 

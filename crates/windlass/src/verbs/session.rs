@@ -7,6 +7,7 @@ use windlass_rest::{MOST_ITEMS, Page};
 
 use super::Global;
 use super::output::Out;
+use super::profiles::Given;
 use crate::exit::Failure;
 
 /// What a verb works with.
@@ -14,24 +15,27 @@ use crate::exit::Failure;
 pub struct Session {
     pub client: Client,
     pub out: Out,
+    /// Where the address of the server came from.
+    pub origin: String,
 }
 
 impl Session {
     /// As the flags say; nothing is sent yet.
     pub fn new(global: &Global) -> Result<Session, Failure> {
+        let given = Given::new(global)?;
         let settings = Settings {
-            server: global.server.clone(),
-            token: global.token.as_deref().map(Token::new),
+            server: given.server,
+            token: given.token.as_deref().map(Token::new),
             patience: Patience::SHORT,
         };
         let client = Client::new(&settings)
             .map_err(|error| Failure::usage(error).hint("set --server to where Windlass listens"))?;
-        Ok(Session { client, out: Out::new(global) })
+        Ok(Session { client, out: Out::new(global), origin: given.origin })
     }
 
     /// The same for somebody who waits anyway.
     pub fn patient(&self) -> Session {
-        Session { client: self.client.with_patience(Patience::LONG), out: self.out.clone() }
+        Session { client: self.client.with_patience(Patience::LONG), ..self.clone() }
     }
 }
 

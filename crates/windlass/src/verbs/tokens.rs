@@ -1,11 +1,13 @@
 //! `tokens`: keys to the interface.
 
 use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCompleter;
 use serde_json::json;
 use windlass_rest::problem::Exit;
 use windlass_rest::tokens::{CreateToken, Role, Token};
 use windlass_rest::{PageQuery, Time};
 
+use super::complete;
 use super::output::Column;
 use super::session::{Session, all};
 use super::times::{ago, ago_if, moment};
@@ -47,7 +49,7 @@ pub struct Create {
 #[derive(Debug, Args)]
 pub struct Named {
     /// Its name or id
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::tokens))]
     name: String,
 }
 

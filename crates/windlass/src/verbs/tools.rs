@@ -1,12 +1,14 @@
 //! `schema`, `explain`, `completions`: what helps with the rest, without a server.
 
 use anyhow::anyhow;
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 use serde::Serialize;
 use windlass_rest::problem::Exit;
 use windlass_workflow::diagnostic::did_you_mean;
 
+use super::complete;
 use super::output::{Column, Out};
 use crate::codes::{self, Code, Entry};
 use crate::exit::Failure;
@@ -110,9 +112,12 @@ fn without_links(line: &str) -> String {
 /// A shell to complete in.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Names of runs, workflows, workers and pools come from the server while you type. Have the shell read it at its start:
+
 Examples:
-  windlass completions bash > ~/.local/share/bash-completion/completions/windlass
-  windlass completions zsh > ~/.zfunc/_windlass")]
+  echo 'source <(windlass completions bash)' >> ~/.bashrc
+  echo 'source <(windlass completions zsh)' >> ~/.zshrc
+  windlass completions fish > ~/.config/fish/completions/windlass.fish")]
 pub struct Completions {
     /// bash, elvish, fish, powershell or zsh
     #[arg(value_name = "SHELL", hide_possible_values = true)]
@@ -121,8 +126,13 @@ pub struct Completions {
 
 impl Completions {
     pub fn run(&self, out: &Out) -> Result<Exit, Failure> {
+        let shells = Shells::builtins();
+        let shell = shells.completer(&self.shell.to_string()).expect("both lists are of one crate");
+        // The program that was started, so that the script fits what it calls.
+        let program = std::env::current_exe().map(|path| path.display().to_string());
+        let program = program.unwrap_or_else(|_| "windlass".to_owned());
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut crate::cli::Cli::command(), "windlass", &mut script);
+        shell.write_registration(complete::VARIABLE, "windlass", "windlass", &program, &mut script)?;
         out.line(String::from_utf8_lossy(&script).trim_end())?;
         Ok(Exit::Fine)
     }

@@ -1,11 +1,13 @@
 //! `why`: what jobs wait for, from the scheduler's own decision.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use windlass_rest::JobState;
 use windlass_rest::jobs::{Job, ListJobs};
 use windlass_rest::problem::Exit;
 use windlass_rest::why::Why;
 
+use super::complete;
 use super::names::job_label;
 use super::output::{Format, Out};
 use super::session::Session;
@@ -22,10 +24,10 @@ Examples:
   windlass why 0DQ7 'shard[3]'")]
 pub struct WhyArgs {
     /// A run: its id, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = ArgValueCompleter::new(complete::runs))]
     run: String,
     /// A task, task[index] or the number of a job; everything that waits unless told
-    #[arg(value_name = "TASK")]
+    #[arg(value_name = "TASK", add = ArgValueCompleter::new(complete::tasks))]
     task: Option<String>,
 }
 

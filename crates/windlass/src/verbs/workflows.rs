@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
 use serde_json::{Value, json};
 use windlass_rest::ProblemCode;
 use windlass_rest::problem::Exit;
@@ -15,6 +16,7 @@ use windlass_workflow::definition::TaskIndex;
 use windlass_workflow::diagnostic::did_you_mean;
 use windlass_workflow::{Definition, from_json};
 
+use super::complete;
 use super::names::says;
 use super::output::{Column, Out, yaml};
 use super::session::{Session, all};
@@ -54,7 +56,7 @@ Examples:
 #[derive(Debug, Args)]
 pub struct Named {
     /// Its name
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::workflows))]
     name: String,
 }
 
@@ -62,7 +64,7 @@ pub struct Named {
 #[derive(Debug, Args)]
 pub struct Version {
     /// Its name
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::workflows))]
     name: String,
     /// This version; the newest unless told
     #[arg(long, value_name = "N")]
@@ -95,7 +97,7 @@ Examples:
   windlass deps nightly-sales publish --up")]
 pub struct Deps {
     /// A stored workflow
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::workflows))]
     name: String,
     /// One of its tasks; without one the workflow among other workflows
     #[arg(value_name = "TASK")]

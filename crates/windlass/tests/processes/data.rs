@@ -141,19 +141,19 @@ async fn texts_of_every_kind_arrive_as_they_were_sent() {
 }
 
 /// How many descriptors a process has open.
-fn descriptors(pid: u32) -> usize {
+pub fn descriptors(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
 }
 
 /// How much memory a process has in use.
-fn resident(pid: u32) -> u64 {
+pub fn resident(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10
 }
 
 /// How many bytes of disk a folder takes.
-fn size(folder: &Path) -> u64 {
+pub fn size(folder: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
     let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
     entries

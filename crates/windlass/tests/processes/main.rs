@@ -10,10 +10,13 @@
 mod link;
 mod world;
 
+mod backups;
 #[cfg(feature = "failpoints")]
 mod crash_points;
 mod data;
+mod disks;
 mod founding;
+mod hostile;
 mod masters;
 mod nasty;
 mod stops;

@@ -51,6 +51,8 @@ const VERBS: &[&str] = &[
     "tokens create",
     "tokens list",
     "tokens revoke",
+    "backup",
+    "restore",
     "doctor",
     "bench",
     "schema",

@@ -477,3 +477,50 @@ fn the_doctor_is_content_with_a_server_that_is_well() {
     assert!(ended.stdout.contains("OK    clock: "), "{ended:?}");
     assert!(server.windlass(&["cluster"]).stdout.contains("1 online, 0 draining, 0 lost"));
 }
+
+/// What a shell is offered for the last word of a line.
+fn offered(server: &str, line: &[&str]) -> Vec<String> {
+    let mut program = super::program();
+    program.env("WINDLASS_COMPLETE", "bash").env("WINDLASS_SERVER", server).env("_CLAP_IFS", "\n");
+    program.env("_CLAP_COMPLETE_INDEX", (line.len() - 1).to_string()).env("_CLAP_COMPLETE_COMP_TYPE", "9");
+    let ended = super::ended(&program.arg("--").args(line).output().unwrap());
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{line:?}");
+    ended.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn names_come_from_the_server_while_somebody_types() {
+    let other = "0DQ7AAAAAAAB2";
+    let mut second = run("failed");
+    second["id"] = json!(other);
+    let fake = Fake::knows(&[
+        ("GET /api/v1/runs?limit=30", 200, page(&[run("running"), second])),
+        ("GET /api/v1/workflows?limit=1000", 200, page(&[workflow("nightly"), workflow("daily")])),
+        ("GET /api/v1/workers", 200, page(&[worker("etl-1")])),
+    ]);
+    assert_eq!(offered(&fake.url, &["windlass", "stop", ""])[..3], ["last", RUN, other]);
+    assert_eq!(offered(&fake.url, &["windlass", "stop", "0dq7aaaaaaab"]), [other]);
+    assert_eq!(offered(&fake.url, &["windlass", "workflows", "show", "n"]), ["nightly"]);
+    assert_eq!(offered(&fake.url, &["windlass", "workers", "drain", "e"]), ["etl-1"]);
+    assert_eq!(offered(&fake.url, &["windlass", "force-s"]), ["force-success"]);
+    // Without a server there are no names, and no complaints.
+    assert!(offered("http://127.0.0.1:9", &["windlass", "workflows", "show", "n"]).is_empty());
+}
+
+#[test]
+fn a_profile_names_the_server() {
+    let fake = Fake::knows(&[("GET /api/v1/runs?limit=50", 200, page(&[run("running")]))]);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("windlass")).unwrap();
+    let text = format!("[team]\nserver = \"{}\"\ntoken = \"secret-of-the-team\"\n", fake.url);
+    std::fs::write(folder.path().join("windlass/profiles.toml"), text).unwrap();
+    let with = |args: &[&str]| {
+        super::ended(&super::program().env("XDG_CONFIG_HOME", folder.path()).args(args).output().unwrap())
+    };
+    with(&["--profile", "team", "runs", "list", "-o", "name"]).check(0, &format!("{RUN}\n"), "");
+    assert_eq!(fake.header("authorization").as_deref(), Some("Bearer secret-of-the-team"));
+    let unknown = with(&["--profile", "tem", "runs", "list"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("there is no profile `tem`"), "{unknown:?}");
+    assert!(unknown.stderr.contains("did you mean `team`?"), "{unknown:?}");
+}
