@@ -20,19 +20,22 @@ pub enum Figure {
     Memory,
     /// No-op jobs a second in a store that is full of finished ones.
     Growth,
+    /// Lists and runs, looked at in such a store.
+    Reading,
     /// From nothing to ready, and what it costs to be idle.
     Start,
 }
 
 impl Figure {
     /// All of them, in the order in which they are measured.
-    pub const ALL: [Figure; 7] = [
+    pub const ALL: [Figure; 8] = [
         Figure::Noop,
         Figure::Processes,
         Figure::Latency,
         Figure::Chain,
         Figure::Memory,
         Figure::Growth,
+        Figure::Reading,
         Figure::Start,
     ];
 
@@ -45,6 +48,7 @@ impl Figure {
             Figure::Chain => "chain",
             Figure::Memory => "memory",
             Figure::Growth => "growth",
+            Figure::Reading => "reading",
             Figure::Start => "start",
         }
     }

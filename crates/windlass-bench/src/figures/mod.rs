@@ -6,6 +6,7 @@ mod latency;
 mod memory;
 mod noop;
 mod processes;
+mod reading;
 mod start;
 
 use std::path::Path;
@@ -42,6 +43,7 @@ async fn measure(figure: Figure, plan: &Plan, folder: &Path) -> anyhow::Result<V
         Figure::Chain => Box::pin(chain::measure(plan, folder)).await,
         Figure::Memory => Box::pin(memory::measure(plan, folder)).await,
         Figure::Growth => Box::pin(growth::measure(plan, folder)).await,
+        Figure::Reading => Box::pin(reading::measure(plan, folder)).await,
         Figure::Start => Box::pin(start::measure(plan, folder)).await,
     }
 }
