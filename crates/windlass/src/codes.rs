@@ -54,6 +54,10 @@ local_codes! {
         "`windlass explain` was asked about a code that does not exist.";
     FileNotFound = "file_not_found", NotFound:
         "A file that was named does not exist, or a folder has no workflow files in it.";
+    FileExists = "file_exists", Conflict:
+        "A file that was to be made is there already: a backup, or the store that a backup was to be restored to.";
+    UnknownProfile = "unknown_profile", Usage:
+        "What `--profile` or `WINDLASS_PROFILE` names is not in the file of profiles.";
     FileUnreadable = "file_unreadable", Failed:
         "A file that was named exists and cannot be read.";
     BadServerAddress = "bad_server_address", Usage:

@@ -82,6 +82,7 @@ fn code_of_call(call: &windlass_client::Error) -> Cow<'static, str> {
     match call {
         Error::Unreachable { .. } => Code::Unreachable.as_str().into(),
         Error::TimedOut { .. } => Code::NoAnswer.as_str().into(),
+        Error::Written { .. } => Code::System.as_str().into(),
         Error::Unreadable { .. } => Code::NotWindlass.as_str().into(),
         Error::Refused(refusal) if refusal.problem.code.is_empty() => Code::NotWindlass.as_str().into(),
         Error::Refused(refusal) => refusal.problem.code.clone().into(),

@@ -15,6 +15,7 @@ use windlass_store_sqlite::{OpenError, RestoreError};
 
 use super::output::Out;
 use super::session::Session;
+use crate::codes::Code;
 use crate::exit::Failure;
 use crate::roles::StoreUrl;
 use crate::settings::{Role, Settings};
@@ -132,17 +133,23 @@ impl Restore {
 
 /// The error says what to do; scripts are told what kind it is.
 fn refused(error: RestoreError) -> Failure {
-    let (exit, hint) = match &error {
-        RestoreError::Exists { .. } => (Exit::Conflict, Some("with --replace it is moved aside")),
+    let (code, hint) = match &error {
+        RestoreError::Exists { .. } => (Some(Code::FileExists), Some("with --replace it is moved aside")),
         RestoreError::Open { cause: OpenError::InUse { .. }, .. } => {
-            (Exit::Conflict, Some("stop the server that uses it; its workers may stay"))
+            (None, Some("stop the server that uses it; its workers may stay"))
         }
-        RestoreError::Copy { cause, .. } if cause.kind() == io::ErrorKind::NotFound => (Exit::NotFound, None),
-        RestoreError::Copy { .. } | RestoreError::Open { .. } | RestoreError::Damaged { .. } => {
-            (Exit::Failed, None)
+        RestoreError::Copy { cause, .. } if cause.kind() == io::ErrorKind::NotFound => {
+            (Some(Code::FileNotFound), Some("name a file that `windlass backup` wrote"))
+        }
+        RestoreError::Damaged { .. } => (Some(Code::StoreDamaged), Some("use an older backup")),
+        RestoreError::Copy { .. } | RestoreError::Open { .. } => {
+            (None, Some("name a file that `windlass backup` wrote"))
         }
     };
-    let failure = Failure { exit, ..Failure::from(anyhow::Error::new(error)) };
+    let failure = match code {
+        Some(code) => Failure::new(code, error),
+        None => Failure::from(error),
+    };
     match hint {
         Some(hint) => failure.hint(hint),
         None => failure,
@@ -150,7 +157,7 @@ fn refused(error: RestoreError) -> Failure {
 }
 
 fn exists(what: String) -> Failure {
-    Failure { exit: Exit::Conflict, ..Failure::from(anyhow!(what)) }
+    Failure::new(Code::FileExists, anyhow!(what))
 }
 
 fn sync_folder(file: &Path) -> io::Result<()> {

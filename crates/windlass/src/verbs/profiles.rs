@@ -17,6 +17,7 @@ use serde::Deserialize;
 use windlass_workflow::diagnostic::did_you_mean;
 
 use super::Global;
+use crate::codes::Code;
 use crate::exit::Failure;
 
 /// The profile that is taken when nobody names one, if there is one.
@@ -103,7 +104,8 @@ fn profile(named: Option<&str>, file: Option<&Path>) -> Result<(Profile, String)
                 let place =
                     file.map_or("~/.config/windlass/profiles.toml".into(), |file| file.display().to_string());
                 let error = anyhow!("there is no profile `{name}`: there is no file `{place}`");
-                Err(Failure::usage(error).hint(format!("write [{name}] and server = \"http://…\" into it")))
+                Err(Failure::new(Code::UnknownProfile, error)
+                    .hint(format!("write [{name}] and server = \"http://…\" into it")))
             }
         };
     };
@@ -117,7 +119,7 @@ fn profile(named: Option<&str>, file: Option<&Path>) -> Result<(Profile, String)
             let near = did_you_mean(name, known.keys().map(String::as_str));
             let listed = || format!("there are {}", known.keys().cloned().collect::<Vec<_>>().join(", "));
             let error = anyhow!("there is no profile `{name}` in `{}`", file.display());
-            Err(Failure::usage(error).hint(near.unwrap_or_else(listed)))
+            Err(Failure::new(Code::UnknownProfile, error).hint(near.unwrap_or_else(listed)))
         }
     }
 }
