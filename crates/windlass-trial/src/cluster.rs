@@ -21,6 +21,8 @@ pub struct Plan {
     pub program: PathBuf,
     /// Where everything is kept.
     pub folder: PathBuf,
+    /// The store; a file in the folder unless told.
+    pub store: Option<String>,
     /// Port of the master; any that is free unless told.
     pub port: Option<u16>,
     /// How many workers there are.
@@ -39,6 +41,7 @@ impl Plan {
         Plan {
             program: program.to_owned(),
             folder: folder.to_owned(),
+            store: None,
             port: None,
             workers: 3,
             slots: 4,
@@ -100,7 +103,8 @@ impl Cluster {
             Node::new(name, &plan.program, arguments, folder.join(format!("{name}.log")))
         };
         let data = |name: &str| folder.join(name).display().to_string();
-        let store = format!("sqlite:{}", folder.join("store.db").display());
+        let file = || format!("sqlite:{}", folder.join("store.db").display());
+        let store = plan.store.clone().unwrap_or_else(file);
         let listen = format!("127.0.0.1:{port}");
         let master = ["master", "--store", &store, "--listen", &listen, "--data", &data("master")];
         let master = node("master", &master, &plan.master_flags);

@@ -17,6 +17,9 @@ pub mod node;
 pub mod chaos;
 pub mod feed;
 
+pub mod postgres;
+pub mod proxy;
+
 pub mod ledger;
 pub mod leftovers;
 pub mod verdict;
