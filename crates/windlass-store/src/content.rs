@@ -20,7 +20,7 @@ use crate::encoding::values::MAX_DEPTH;
 /// The most that a store holds, in bytes. Declared by the backend; none may be below [`Limits::LEAST`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// A principal or a key. They are indexed, and PostgreSQL's index entries end at about 2,700 bytes.
+    /// A principal, a key, a schedule. They are indexed, and PostgreSQL's index entries end at about 2,700 bytes.
     pub key: usize,
     /// A reason, a name.
     pub text: usize,
@@ -182,9 +182,9 @@ fn check_change(batch: &Batch, change: &Change, limits: &Limits) -> Result<(), R
         }
         Change::LastRun(id) => at_home(batch, *id),
         Change::Workflow(row) => text("principal", &row.by, limits.key),
-        Change::Schedule(row) => text("schedule", &row.schedule, limits.text),
-        Change::Firing(row) => text("schedule", &row.schedule, limits.text),
-        Change::ScheduleGone(_, schedule) => text("schedule", schedule, limits.text),
+        Change::Schedule(row) => text("schedule", &row.schedule, limits.key),
+        Change::Firing(row) => text("schedule", &row.schedule, limits.key),
+        Change::ScheduleGone(_, schedule) => text("schedule", schedule, limits.key),
         Change::Outbox(row) => {
             told_here(batch, row.id)?;
             check_errand(&row.errand, limits)

@@ -35,6 +35,8 @@ mod samples;
 mod settling;
 mod versions;
 
+pub mod differential;
+
 use windlass_model::ShardCount;
 
 use crate::contract::Store;
