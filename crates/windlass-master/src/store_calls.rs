@@ -34,6 +34,9 @@ use crate::workers::Names;
 /// works needs, shorter than a person's patience.
 const LIMIT: Duration = Duration::from_secs(30);
 
+/// The same complaint about the store is made no more often: a store may be away for hours.
+const COMPLAIN_EVERY: Duration = Duration::from_secs(10);
+
 /// The way to the store.
 pub struct StoreCalls<S> {
     asker: Arc<Asker<S>>,
@@ -51,6 +54,8 @@ struct Asker<S> {
     measures: Arc<Measures>,
     /// Every global row, as far as renewals have told.
     globals: Mutex<BTreeMap<GlobalKey, GlobalRow>>,
+    /// When each kind of call was last complained about, and how often it failed since.
+    complaints: Mutex<BTreeMap<&'static str, (Instant, u64)>>,
 }
 
 impl<S: Store + 'static> StoreCalls<S> {
@@ -66,12 +71,9 @@ impl<S: Store + 'static> StoreCalls<S> {
         inbox: mpsc::Sender<Message>,
         tasks: TaskTracker,
     ) -> StoreCalls<S> {
-        let globals = Mutex::default();
-        StoreCalls {
-            asker: Arc::new(Asker { store, owner, name, definitions, names, feed, measures, globals }),
-            inbox,
-            tasks,
-        }
+        let (globals, complaints) = (Mutex::default(), Mutex::default());
+        let asker = Asker { store, owner, name, definitions, names, feed, measures, globals, complaints };
+        StoreCalls { asker: Arc::new(asker), inbox, tasks }
     }
 
     /// Asks; the answer comes to the inbox.
@@ -111,7 +113,7 @@ impl<S: Store + 'static> Asker<S> {
                 StoreAnswer::Registered(registered.map_err(|error| match error {
                     RegisterError::NameTaken { holder, .. } => RegisterFailure::NameTaken(holder),
                     error => {
-                        warn("register", &error);
+                        self.warn("register", &error);
                         RegisterFailure::Failed
                     }
                 }))
@@ -120,7 +122,7 @@ impl<S: Store + 'static> Asker<S> {
             StoreCall::Look => StoreAnswer::Looked(self.look().await),
             StoreCall::Leave(seen) => {
                 let left = self.store.leave(seen).await;
-                StoreAnswer::Left(left.inspect_err(|error| warn("leave", error)).is_ok())
+                StoreAnswer::Left(left.inspect_err(|error| self.warn("leave", error)).is_ok())
             }
             StoreCall::Claim(shard, seen) => {
                 let claimed = self.store.claim(shard, self.owner, seen).await;
@@ -130,7 +132,7 @@ impl<S: Store + 'static> Asker<S> {
                         ClaimError::Held { holder, .. } => ClaimFailure::Held(holder),
                         ClaimError::NotRegistered { .. } => ClaimFailure::NotRegistered,
                         error => {
-                            warn("claim", &error);
+                            self.warn("claim", &error);
                             ClaimFailure::Failed
                         }
                     }),
@@ -141,11 +143,14 @@ impl<S: Store + 'static> Asker<S> {
             }
             StoreCall::Release(shard, epoch) => {
                 let released = self.store.release(shard, self.owner, epoch).await;
-                StoreAnswer::Released(shard, released.inspect_err(|error| warn("release", error)).is_ok())
+                StoreAnswer::Released(
+                    shard,
+                    released.inspect_err(|error| self.warn("release", error)).is_ok(),
+                )
             }
             StoreCall::NewestRun(shard, inquiry) => {
                 let found = self.newest_run(shard, &inquiry).await.unwrap_or_else(|error| {
-                    warn("look up a run", &error);
+                    self.warn("look up a run", &error);
                     Found::Failed
                 });
                 StoreAnswer::NewestRun(shard, inquiry, found)
@@ -158,7 +163,7 @@ impl<S: Store + 'static> Asker<S> {
         let renewed = self.store.renew(self.owner, applied).await.map_err(|error| match error {
             RenewError::NotRegistered { .. } => LeaseFailure::NotRegistered,
             error => {
-                warn("renew", &error);
+                self.warn("renew", &error);
                 LeaseFailure::Failed
             }
         })?;
@@ -178,18 +183,18 @@ impl<S: Store + 'static> Asker<S> {
 
     async fn look(&self) -> Option<Look> {
         let leases = self.store.leases().await;
-        let leases = leases.inspect_err(|error| warn("read the leases", error)).ok()?;
+        let leases = leases.inspect_err(|error| self.warn("read the leases", error)).ok()?;
         let standings = self.store.standings().await;
-        let standings = standings.inspect_err(|error| warn("read the shards", error)).ok()?;
+        let standings = standings.inspect_err(|error| self.warn("read the shards", error)).ok()?;
         Some(Look { leases, standings })
     }
 
     async fn load(&self, shard: ShardId, epoch: Epoch) -> Option<Rows> {
         let loaded = self.store.load(shard, epoch).await;
-        let loaded = loaded.inspect_err(|error| warn("load", error)).ok()?;
+        let loaded = loaded.inspect_err(|error| self.warn("load", error)).ok()?;
         let versions = loaded.versions();
         let known = self.definitions.all(versions).await;
-        let known = known.inspect_err(|error| warn("read versions", error)).ok()?;
+        let known = known.inspect_err(|error| self.warn("read versions", error)).ok()?;
         let (rows, unreadable) = loaded.resolve(epoch, &known);
         for record in unreadable {
             let run = record.run.map(|run| run.to_string()).unwrap_or_default();
@@ -237,11 +242,11 @@ impl<S: Store + 'static> Asker<S> {
                 }
             }
             Outcome::Unavailable(error) => {
-                warn("commit", &error);
+                self.warn("commit", &error);
                 input::Outcome::Failed
             }
             Outcome::Unknown(error) => {
-                warn("commit", &error);
+                self.warn("commit", &error);
                 input::Outcome::Failed
             }
         };
@@ -249,6 +254,34 @@ impl<S: Store + 'static> Asker<S> {
             self.measures.commit_failed();
         }
         StoreAnswer::Committed(flight, outcome)
+    }
+
+    /// Says that the store has failed, but not a hundred times while it is away.
+    fn warn(&self, tried: &'static str, error: &dyn std::error::Error) {
+        let mut complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = complaints.get_mut(tried);
+        let again = match known {
+            Some((last, again)) if last.elapsed() < COMPLAIN_EVERY => {
+                *again += 1;
+                return;
+            }
+            Some((last, again)) => {
+                *last = Instant::now();
+                std::mem::take(again)
+            }
+            None => {
+                complaints.insert(tried, (Instant::now(), 0));
+                0
+            }
+        };
+        drop(complaints);
+        let mut text = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            text = format!("{text}: {error}");
+            cause = error.source();
+        }
+        tracing::warn!(tried, error = text, unsaid = again, "the store has failed");
     }
 }
 
@@ -313,16 +346,6 @@ enum CalendarError {
     Date(#[from] jiff::Error),
     #[error("`{0}` is no day of the week")]
     Weekday(String),
-}
-
-fn warn(tried: &str, error: &dyn std::error::Error) {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    tracing::warn!(tried, error = text, "the store has failed");
 }
 
 /// The answer to a call of which nothing is known.
