@@ -84,9 +84,9 @@ local_codes! {
     StoreInUse = "store_in_use", Failed:
         "Another windlass has the store open. A SQLite store belongs to one process at a time.";
     StoreUnusable = "store_unusable", Failed:
-        "The store's file or folder cannot be made, locked, read or written.";
+        "The store's file or folder cannot be made, locked, read or written, or its server cannot be reached or used.";
     NotAStore = "not_a_store", Failed:
-        "The file that was named as the store is a database of something else.";
+        "The file or database that was named as the store is one of something else.";
     StoreVersion = "store_version", Failed:
         "The store was written by a windlass that is too new or too old for this one, or was made with another number of \
          shards.";

@@ -94,7 +94,8 @@ fn code_of(error: &anyhow::Error) -> Code {
     let named = error.chain().find_map(|cause| {
         let settings = cause.downcast_ref::<SettingsError>().map(SettingsError::code);
         let client = || cause.downcast_ref::<windlass_client::SettingsError>().map(code_of_client);
-        let store = || cause.downcast_ref::<StoreError>().map(code_of_store);
+        let store =
+            || cause.downcast_ref::<StoreError>().map(code_of_store).or_else(|| code_of_database(cause));
         let folder = || {
             cause.downcast_ref::<FolderError>().map(|error| match error {
                 FolderError::InUse(_) => Code::DataFolderInUse,
@@ -122,6 +123,26 @@ fn code_of_client(error: &windlass_client::SettingsError) -> Code {
         SettingsError::Token => Code::BadToken,
         SettingsError::Http(_) => Code::System,
     }
+}
+
+/// The name of what is wrong with a store in a database server.
+#[cfg(feature = "postgres")]
+fn code_of_database(cause: &(dyn std::error::Error + 'static)) -> Option<Code> {
+    use windlass_store_postgres::{AddressError, OpenError};
+    if cause.is::<AddressError>() {
+        return Some(Code::BadSetting);
+    }
+    cause.downcast_ref::<OpenError>().map(|error| match error {
+        OpenError::NotAStore { .. } => Code::NotAStore,
+        OpenError::Refused { .. } => Code::StoreVersion,
+        OpenError::Damaged { .. } => Code::StoreDamaged,
+        OpenError::Server(_) => Code::StoreUnusable,
+    })
+}
+
+#[cfg(not(feature = "postgres"))]
+fn code_of_database(_: &(dyn std::error::Error + 'static)) -> Option<Code> {
+    None
 }
 
 fn code_of_store(error: &StoreError) -> Code {

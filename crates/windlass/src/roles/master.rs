@@ -26,8 +26,9 @@ pub fn run(args: &Args, _global: &Global) -> Result<Exit, Failure> {
     let name = places::name(&settings, "")?;
     logging::start(&settings, "master", name.as_str())?;
     let store = settings.needed("store").map_err(|error| {
-        Failure::usage(error)
-            .hint("say where the truth is kept, such as --store sqlite:/var/lib/windlass/store.db")
+        Failure::usage(error).hint(
+            "say where the truth is kept: --store sqlite:/var/lib/windlass/store.db or --store postgres://…",
+        )
     })?;
     let store = StoreUrl::read(store)?;
     if let Some(registry @ ("etcd" | "zookeeper" | "consul")) =

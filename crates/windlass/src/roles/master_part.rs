@@ -15,10 +15,13 @@ use windlass_master::{Config, Ended, Handle, Shell};
 use windlass_model::Name;
 use windlass_store_sqlite::SqliteStore;
 
+use super::any_store::AnyStore;
 use crate::codes::Code;
 use crate::exit::Failure;
 use crate::settings::Settings;
 
+/// Lines of commits beside each other.
+const LANES: u16 = 1;
 /// Commits under way one behind the other: one is written while the next is decided, and one waits.
 const PIPELINE: usize = 3;
 /// How long a call waits for an owner of what it is about.
@@ -26,11 +29,19 @@ const CALL_WAIT: Duration = Duration::from_secs(15);
 /// How long giving up everything in good order may take.
 const STOP_WAIT: Duration = Duration::from_secs(3);
 
+/// How long a master that starts waits for a database server that is not there yet: machines start their services in
+/// any order.
+#[cfg(feature = "postgres")]
+const STORE_WAIT: Duration = Duration::from_secs(30);
+
 /// Where the truth is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum StoreUrl {
     /// In a file.
     Sqlite(PathBuf),
+    /// In PostgreSQL.
+    #[cfg(feature = "postgres")]
+    Postgres(Box<windlass_store_postgres::Address>),
 }
 
 impl StoreUrl {
@@ -43,10 +54,52 @@ impl StoreUrl {
         match scheme {
             "sqlite" if rest.is_empty() => Err(refuse("it names no file".into()).hint("write sqlite:PATH")),
             "sqlite" => Ok(StoreUrl::Sqlite(rest.strip_prefix("//").unwrap_or(rest).into())),
-            "postgres" | "postgresql" | "mongodb" => {
-                Err(refuse(format!("{scheme} is not there yet")).hint("use sqlite:PATH for now"))
+            #[cfg(feature = "postgres")]
+            "postgres" | "postgresql" => {
+                // The text itself may have a password in it.
+                let password = std::env::var("PGPASSWORD").ok();
+                let address = windlass_store_postgres::Address::read(text, password.as_deref());
+                Ok(StoreUrl::Postgres(Box::new(address.map_err(Failure::usage)?)))
             }
-            _ => Err(refuse("its kind is not known".into()).hint("write sqlite:PATH")),
+            #[cfg(not(feature = "postgres"))]
+            "postgres" | "postgresql" => {
+                let why = "this program was built without PostgreSQL";
+                Err(Failure::new(Code::BadSetting, anyhow::anyhow!(why))
+                    .hint("build it with --features postgres"))
+            }
+            "mongodb" => {
+                let why = "a MongoDB store is not there yet";
+                Err(Failure::new(Code::BadSetting, anyhow::anyhow!(why))
+                    .hint("use sqlite:PATH or postgres://… for now"))
+            }
+            // Without the rest, which may have a password in it.
+            _ => Err(Failure::new(
+                Code::BadSetting,
+                anyhow::anyhow!("`{scheme}:…` cannot be the store: its kind is not known"),
+            )
+            .hint("write sqlite:PATH or postgres://…")),
+        }
+    }
+
+    /// Opens the store.
+    async fn open(&self) -> Result<AnyStore, Failure> {
+        match self {
+            StoreUrl::Sqlite(path) => {
+                let file = path.clone();
+                let opened = move || SqliteStore::open(&file, &windlass_store_sqlite::Options::default());
+                Ok(AnyStore::Sqlite(tokio::task::spawn_blocking(opened).await??))
+            }
+            #[cfg(feature = "postgres")]
+            StoreUrl::Postgres(address) => {
+                let lanes = usize::from(LANES);
+                let options = windlass_store_postgres::Options {
+                    lanes,
+                    wait: STORE_WAIT,
+                    ..windlass_store_postgres::Options::default()
+                };
+                let opened = windlass_store_postgres::PostgresStore::open(address, &options);
+                Ok(AnyStore::Postgres(opened.await?))
+            }
         }
     }
 
@@ -54,13 +107,15 @@ impl StoreUrl {
     fn shown(&self) -> String {
         match self {
             StoreUrl::Sqlite(path) => format!("sqlite:{}", path.display()),
+            #[cfg(feature = "postgres")]
+            StoreUrl::Postgres(address) => address.shown().to_owned(),
         }
     }
 }
 
 /// A master that runs.
 pub struct MasterPart {
-    pub handle: Handle<SqliteStore>,
+    pub handle: Handle<AnyStore>,
     /// Where it listens.
     pub address: SocketAddr,
     /// What the worker beside it joins with, where that is asked for and can be told.
@@ -81,10 +136,7 @@ impl MasterPart {
     ) -> Result<MasterPart, Failure> {
         let listener = listen(settings).await?;
         let address = listener.local_addr()?;
-        let StoreUrl::Sqlite(path) = store;
-        let file = path.clone();
-        let opened = move || SqliteStore::open(&file, &windlass_store_sqlite::Options::default());
-        let opened = Arc::new(tokio::task::spawn_blocking(opened).await??);
+        let opened = Arc::new(store.open().await?);
         let auth = if address.ip().is_loopback() { Auth::Loopback } else { Auth::Tokens };
         let token = match auth {
             Auth::Loopback => None,
@@ -166,7 +218,7 @@ async fn listen(settings: &Settings) -> Result<TcpListener, Failure> {
 }
 
 /// Sees to it that somebody can log in. The secret of the first token, if it can still be told.
-async fn first_token(store: &SqliteStore, data: &Path) -> Result<Option<String>, Failure> {
+async fn first_token(store: &AnyStore, data: &Path) -> Result<Option<String>, Failure> {
     let given = std::env::var("WINDLASS_ADMIN_TOKEN").ok();
     match windlass_api::first_token(store, data, given.as_deref()).await? {
         FirstToken::Given => Ok(given),
@@ -184,7 +236,7 @@ fn config(settings: &Settings, name: Name) -> Config {
     let duration = |key| settings.duration(key).expect("the table has a default");
     Config {
         name,
-        lanes: 1,
+        lanes: LANES,
         pipeline: PIPELINE,
         lease_ttl: duration("lease_ttl"),
         worker_timeout: duration("worker_timeout"),

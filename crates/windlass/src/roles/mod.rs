@@ -8,6 +8,7 @@ pub mod master;
 pub mod standalone;
 pub mod worker;
 
+mod any_store;
 mod logging;
 mod master_part;
 pub use master_part::StoreUrl;

@@ -67,7 +67,7 @@ pub const KEYS: &[Key] = &[
         roles: &[Master],
         value: "URL",
         default: None,
-        meaning: "Where the truth is kept: sqlite:PATH",
+        meaning: "Where the truth is kept: sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE",
     },
     Key {
         name: "registry",

@@ -19,6 +19,8 @@ mod founding;
 mod hostile;
 mod masters;
 mod nasty;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod stops;
 mod stores;
 mod workers;
