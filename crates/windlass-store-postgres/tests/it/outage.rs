@@ -15,7 +15,7 @@ use windlass_store_postgres::{Options, PostgresStore};
 use windlass_trial::postgres::{PASSWORD, PostgresServer, Stop};
 use windlass_trial::proxy::{Fate, Proxy};
 
-use crate::place::{Place, chain, open, options, server, wait};
+use crate::place::{Place, chain, open, options, server, spawn, wait};
 use crate::work::{Owner, SHARD, attempt_row, run_id};
 
 /// A store behind a proxy.
@@ -248,7 +248,7 @@ fn masters_that_claim_from_each_other_under_load_come_to_no_harm() {
     let give_up = Instant::now() + Duration::from_secs(8);
     let masters = (1..=3).zip(&stores).map(|(number, store)| {
         let store = Arc::clone(store);
-        wait(async { tokio::spawn(master(store, OwnerId(number), give_up)) })
+        spawn(master(store, OwnerId(number), give_up))
     });
     let mut landed = 0;
     for master in masters.collect::<Vec<_>>() {

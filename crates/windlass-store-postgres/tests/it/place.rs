@@ -19,6 +19,13 @@ pub fn wait<T>(future: impl Future<Output = T>) -> T {
     RUNTIME.block_on(future)
 }
 
+/// Lets a future go on beside the test.
+pub fn spawn<T: Send + 'static>(
+    future: impl Future<Output = T> + Send + 'static,
+) -> tokio::task::JoinHandle<T> {
+    RUNTIME.spawn(future)
+}
+
 /// The server that all tests share. It is ended by its watcher when the process is gone.
 pub fn server() -> &'static PostgresServer {
     static SERVER: OnceLock<PostgresServer> = OnceLock::new();

@@ -13,7 +13,7 @@ use windlass_model::{
 };
 use windlass_store::Store;
 use windlass_store::commit::{Batch, Origin, Outcome};
-use windlass_store::shards::{Commits, Loaded};
+use windlass_store::shards::Commits;
 use windlass_store_postgres::PostgresStore;
 
 use crate::place::wait;
@@ -26,7 +26,6 @@ pub struct Owner<'s> {
     store: &'s PostgresStore,
     pub epoch: Epoch,
     pub commits: Commits,
-    pub loaded: Loaded,
 }
 
 impl Owner<'_> {
@@ -35,8 +34,8 @@ impl Owner<'_> {
         let owner = OwnerId(owner);
         wait(store.register(owner, &Name::new("m1").unwrap(), None)).unwrap();
         let claimed = wait(store.claim(SHARD, owner, None)).unwrap();
-        let loaded = wait(store.load(SHARD, claimed.epoch)).unwrap();
-        Owner { store, epoch: claimed.epoch, commits: claimed.commits, loaded }
+        wait(store.load(SHARD, claimed.epoch)).unwrap();
+        Owner { store, epoch: claimed.epoch, commits: claimed.commits }
     }
 
     pub fn try_commit(&mut self, changes: Vec<Change>) -> Outcome {
