@@ -267,6 +267,8 @@ fn run_row(id: RunId) -> RunRow {
         ending: false,
         expansions: Vec::new(),
         gangs: Vec::new(),
+        labels: None,
+        counts: None,
     }
 }
 

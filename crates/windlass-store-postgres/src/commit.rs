@@ -113,16 +113,20 @@ async fn write(session: &Session, plan: &Plan<'_>, is_stored: impl Fn(&AttemptRo
         plan.last_runs.clone(),
         |rows| async move { shards::set_last_runs(session, &rows).await },
     );
-    let workflows = plan.workflows.iter().map(|((shard, _), row)| (*shard, *row)).collect();
-    send(&mut writing, workflows, |rows| async move { homes::put_workflows(session, &rows).await });
+    let put = plan.workflows.iter().filter_map(|(key, row)| row.map(|row| (key.0, row))).collect();
+    send(&mut writing, put, |rows| async move { homes::put_workflows(session, &rows).await });
+    let gone = plan.workflows.iter().filter(|(_, row)| row.is_none()).map(|(key, _)| key).collect();
+    send(&mut writing, gone, |rows: Vec<_>| async move { homes::remove_workflows(session, &rows).await });
     let put = plan.schedules.iter().filter_map(|(key, row)| row.map(|row| (key.0, row))).collect();
     send(&mut writing, put, |rows| async move { homes::put_schedules(session, &rows).await });
     let gone = plan.schedules.iter().filter(|(_, row)| row.is_none()).map(|(key, _)| key).collect();
     send(&mut writing, gone, |rows: Vec<_>| async move { homes::remove_schedules(session, &rows).await });
     let firings = plan.firings.iter().map(|(key, row)| (key.0.0, *row)).collect();
     send(&mut writing, firings, |rows| async move { homes::put_firings(session, &rows).await });
-    let limits = plan.pools.iter().map(|(key, limit)| (key, *limit)).collect();
-    send(&mut writing, limits, |rows: Vec<_>| async move { pools::put_pools(session, &rows).await });
+    let put = plan.pools.iter().filter_map(|(key, limit)| limit.map(|limit| (key, limit))).collect();
+    send(&mut writing, put, |rows: Vec<_>| async move { pools::put_pools(session, &rows).await });
+    let gone = plan.pools.iter().filter(|(_, limit)| limit.is_none()).map(|(key, _)| key).collect();
+    send(&mut writing, gone, |rows: Vec<_>| async move { pools::remove_pools(session, &rows).await });
     let put = plan.permits.iter().filter_map(|(key, ask)| ask.map(|ask| (key, ask))).collect();
     send(&mut writing, put, |rows: Vec<_>| async move { pools::put_permits(session, &rows).await });
     let gone = plan.permits.iter().filter(|(_, ask)| ask.is_none()).map(|(key, _)| key).collect();

@@ -6,7 +6,10 @@ use crate::queries::identity;
 use crate::session::{Asked, Session};
 
 /// What makes each schema version out of the one before; the first makes it out of nothing.
-const STEPS: &[&str] = &[include_str!("../migrations/0001_tables.sql")];
+const STEPS: &[&str] = &[
+    include_str!("../migrations/0001_tables.sql"),
+    include_str!("../migrations/0002_labels_and_counts.sql"),
+];
 
 const _: () = assert!(STEPS.len() == SchemaVersion::CURRENT.0 as usize, "each version needs its step");
 

@@ -30,10 +30,10 @@ pub(crate) struct Plan<'b> {
     pub(crate) jobs: BTreeMap<JobId, &'b JobRow>,
     pub(crate) keys: BTreeMap<(ShardId, Key), &'b KeyRow>,
     pub(crate) last_runs: Vec<(ShardId, RunId)>,
-    pub(crate) workflows: BTreeMap<(ShardId, Name), &'b WorkflowRow>,
+    pub(crate) workflows: BTreeMap<(ShardId, Name), Option<&'b WorkflowRow>>,
     pub(crate) schedules: BTreeMap<ScheduleKey, Option<&'b ScheduleRow>>,
     pub(crate) firings: BTreeMap<FiringKey, &'b FiringRow>,
-    pub(crate) pools: BTreeMap<(ShardId, Name), u32>,
+    pub(crate) pools: BTreeMap<(ShardId, Name), Option<u32>>,
     pub(crate) permits: BTreeMap<PermitKey, Option<Ask>>,
     pub(crate) listeners: BTreeMap<PairKey, Option<&'b ListenerRow>>,
     pub(crate) inbox: BTreeMap<PairKey, &'b InboxRow>,
@@ -110,7 +110,8 @@ impl<'b> Plan<'b> {
                 Some(stored) if stored >= *id => return Err(Reject::LastRunWentBack { stored }),
                 Some(_) | None => home.last = Some(*id),
             },
-            Change::Workflow(row) => drop(self.workflows.insert((shard, row.name.clone()), row)),
+            Change::Workflow(row) => drop(self.workflows.insert((shard, row.name.clone()), Some(row))),
+            Change::WorkflowGone(name) => drop(self.workflows.insert((shard, name.clone()), None)),
             Change::Schedule(row) => self.schedule(shard, facts, row)?,
             Change::ScheduleGone(workflow, schedule) => {
                 let key = (shard, workflow.clone(), Arc::clone(schedule));
@@ -118,7 +119,8 @@ impl<'b> Plan<'b> {
                 self.schedules.insert(key, None);
             }
             Change::Firing(row) => self.firing(shard, facts, row)?,
-            Change::Pool(pool, limit) => drop(self.pools.insert((shard, pool.clone()), *limit)),
+            Change::Pool(pool, limit) => drop(self.pools.insert((shard, pool.clone()), Some(*limit))),
+            Change::PoolGone(pool) => drop(self.pools.insert((shard, pool.clone()), None)),
             Change::Permit(pool, ask) => {
                 self.permits.insert((shard, pool.clone(), ask.job), Some(*ask));
             }

@@ -15,6 +15,9 @@ const PUT_WORKFLOWS: &str = "
     SELECT * FROM unnest($1::smallint[], $2::text[], $3::bigint[], $4::text[], $5::boolean[], $6::text[], $7::bigint[])
     ON CONFLICT (shard, name) DO UPDATE SET version = excluded.version, pinned = excluded.pinned,
         enabled = excluded.enabled, by = excluded.by, at = excluded.at";
+const REMOVE_WORKFLOWS: &str = "
+    DELETE FROM workflows USING unnest($1::smallint[], $2::text[]) AS gone (shard, name)
+    WHERE workflows.shard = gone.shard AND workflows.name = gone.name";
 const GET_WORKFLOW: &str = "
     SELECT name, version, pinned, enabled, by, at FROM workflows WHERE shard = $1 AND name = $2";
 const WORKFLOWS: &str = "
@@ -90,6 +93,11 @@ pub(crate) async fn put_workflows(session: &Session, rows: &[(ShardId, &Workflow
         )
         .await
         .map(drop)
+}
+
+pub(crate) async fn remove_workflows(session: &Session, keys: &[&(ShardId, Name)]) -> Asked<()> {
+    let (shards, names) = (column(keys, |key| shard_key(key.0)), column(keys, |key| key.1.as_str()));
+    session.execute(REMOVE_WORKFLOWS, &[&shards, &names]).await.map(drop)
 }
 
 /// The workflows whose home a shard is, by name.

@@ -11,6 +11,9 @@ use crate::session::{Asked, Session};
 const PUT_POOLS: &str = "
     INSERT INTO pools (shard, name, at_once) SELECT * FROM unnest($1::smallint[], $2::text[], $3::bigint[])
     ON CONFLICT (shard, name) DO UPDATE SET at_once = excluded.at_once";
+const REMOVE_POOLS: &str = "
+    DELETE FROM pools USING unnest($1::smallint[], $2::text[]) AS gone (shard, name)
+    WHERE pools.shard = gone.shard AND pools.name = gone.name";
 const POOLS: &str = "SELECT name, at_once FROM pools WHERE shard = $1 ORDER BY name";
 const LIST_POOLS: &str = "
     SELECT name, at_once, (SELECT count(*) FROM permits WHERE permits.shard = pools.shard AND pool = name)
@@ -38,6 +41,11 @@ pub(crate) async fn put_pools(session: &Session, rows: &[(&(ShardId, Name), u32)
         &column(rows, |row| i64::from(row.1)),
     ];
     session.execute(PUT_POOLS, params).await.map(drop)
+}
+
+pub(crate) async fn remove_pools(session: &Session, keys: &[&(ShardId, Name)]) -> Asked<()> {
+    let (shards, names) = (column(keys, |key| shard_key(key.0)), column(keys, |key| key.1.as_str()));
+    session.execute(REMOVE_POOLS, &[&shards, &names]).await.map(drop)
 }
 
 /// The pools whose home a shard is, by name, with their limits.

@@ -1,9 +1,11 @@
 //! Runs.
 
+use std::sync::Arc;
+
 use tokio_postgres::types::ToSql;
 use windlass_core::rows::RunRow;
 use windlass_core::time::Wall;
-use windlass_model::{Name, RunId, ShardId};
+use windlass_model::{Name, RunId, RunState, ShardId};
 use windlass_store::encoding::{Malformed, shapes, states, values};
 use windlass_store::reads::Filter;
 
@@ -15,13 +17,14 @@ macro_rules! new_rows {
     () => {
         "unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[],
             $8::bigint[], $9::bigint[], $10::text[], $11::bigint[], $12::bigint[], $13::text[], $14::bigint[],
-            $15::text[], $16::boolean[], $17::boolean[], $18::text[], $19::text[], $20::text[], $21::bigint[])"
+            $15::text[], $16::boolean[], $17::boolean[], $18::text[], $19::text[], $20::text[], $21::bigint[], $22::text[],
+            $23::text[])"
     };
 }
 const INSERT: &str = concat!(
     "INSERT INTO runs (id, workflow, version, state, reason, priority, logical_time, run_at, created_at, created_by,
         started_at, finished_at, trigger, parent, selection, serial, ending, expansions, gangs, params,
-        revision)
+        revision, labels, counts)
     SELECT * FROM ",
     new_rows!()
 );
@@ -31,11 +34,12 @@ const UPDATE: &str = concat!(
         created_at = new.created_at, created_by = new.created_by, started_at = new.started_at,
         finished_at = new.finished_at, trigger = new.trigger, parent = new.parent, selection = new.selection,
         serial = new.serial, ending = new.ending, expansions = new.expansions, gangs = new.gangs,
-        params = new.params, revision = new.revision
+        params = new.params, revision = new.revision, labels = new.labels, counts = new.counts
     FROM ",
     new_rows!(),
     " AS new (id, workflow, version, state, reason, priority, logical_time, run_at, created_at, created_by,
-        started_at, finished_at, trigger, parent, selection, serial, ending, expansions, gangs, params, revision)
+        started_at, finished_at, trigger, parent, selection, serial, ending, expansions, gangs, params, revision,
+        labels, counts)
     WHERE runs.id = new.id"
 );
 const REVISIONS: &str = "SELECT id, revision FROM runs WHERE id = ANY ($1)";
@@ -46,7 +50,7 @@ macro_rules! select {
         concat!(
             "SELECT id, workflow, version, state, reason, priority, logical_time, run_at, created_at, created_by,
                 started_at, finished_at, trigger, selection, serial, ending, expansions, gangs, params,
-                revision FROM runs ",
+                revision, labels, counts FROM runs ",
             $rest
         )
     };
@@ -55,9 +59,11 @@ macro_rules! select {
 const GET: &str = select!("WHERE id = $1");
 const OPEN_IN_SHARD: &str = select!("WHERE shard = $1 AND NOT over ORDER BY id");
 
-/// A list looks at the runs of one workflow if it is about one, at the open ones if it is about those, and
-/// otherwise at all, newest first, until it has enough.
+/// A list looks at the runs that failed or were stopped if it is about those, at the runs of one workflow if it is about
+/// one, at the open ones if it is about those, and otherwise at all, newest first, until it has enough.
 const LIST: &str = select!("WHERE id <= $1");
+const LIST_FAILED: &str = select!("WHERE state = 'failed' AND id <= $1");
+const LIST_STOPPED: &str = select!("WHERE state = 'stopped' AND id <= $1");
 /// Through the index of open runs, however many are over.
 const LIST_OPEN: &str =
     select!("WHERE NOT over AND shard = ANY (ARRAY(SELECT shard FROM shards)) AND id <= $1");
@@ -114,6 +120,8 @@ async fn send(session: &Session, statement: &'static str, rows: &[&RunRow]) -> A
                 &column(rows, |row| shapes::gangs_text(&row.gangs)),
                 &column(rows, |row| values::to_text(&row.params)),
                 &column(rows, |row| i64::from(row.revision)),
+                &column(rows, |row| row.labels.as_deref().map(shapes::labels_text)),
+                &column(rows, |row| row.counts.as_deref().map(shapes::counts_text)),
             ],
         )
         .await
@@ -158,6 +166,8 @@ fn run_row(id: RunId, row: &Fields<'_>) -> Result<RunRow, Malformed> {
         gangs: shapes::gangs(row.text(17, "gangs")?)?,
         params: row.values(18, "parameters")?,
         revision: row.small(19, "revision")?,
+        labels: row.maybe_text(20, "labels")?.map(shapes::labels).transpose()?.map(Arc::new),
+        counts: row.maybe_text(21, "counts")?.map(shapes::counts).transpose()?.map(Box::new),
     })
 }
 
@@ -201,10 +211,17 @@ pub(crate) async fn list(
     rows: usize,
 ) -> Asked<Vec<Taken>> {
     let only_open = !filter.states.is_empty() && filter.states.iter().all(|state| !state.is_end());
-    let mut statement = String::from(if filter.workflow.is_none() && only_open { LIST_OPEN } else { LIST });
+    let only = |state: RunState| filter.states.iter().eq([&state]);
+    let mut statement = String::from(match &filter.workflow {
+        _ if only(RunState::Failed) => LIST_FAILED,
+        _ if only(RunState::Stopped) => LIST_STOPPED,
+        None if only_open => LIST_OPEN,
+        Some(_) | None => LIST,
+    });
     let highest = below.map_or(i64::MAX, |below| run_key(below) - 1);
     let workflow = filter.workflow.as_ref().map(Name::as_str);
     let since = filter.since.map(|since| since.0);
+    let first = filter.since.map(first_id);
     let most = limit(rows);
     let mut values: Vec<&(dyn ToSql + Sync)> = vec![&highest];
     let mut and = |text: &str, value| {
@@ -217,6 +234,10 @@ pub(crate) async fn list(
     if let Some(since) = &since {
         and(" AND created_at >= #", since);
     }
+    if let Some(first) = &first {
+        // An id is never older than what it names: nothing below this one needs to be looked at.
+        and(" AND id >= #", first);
+    }
     let words: Vec<_> = filter.states.iter().flat_map(|state| states::run_words(*state)).collect();
     if !words.is_empty() {
         and(" AND state = ANY (#)", &words);
@@ -227,4 +248,12 @@ pub(crate) async fn list(
     }
     statement.push_str(&format!(" ORDER BY id DESC LIMIT ${}", values.len()));
     taken(session.rows_once(&statement, &values).await?, take).await
+}
+
+/// Below the ids of all runs that were created then or later.
+fn first_id(since: Wall) -> i64 {
+    /// Bits of an id below its milliseconds: shard and sequence.
+    const BELOW: u32 = 22;
+    let epoch = RunId::from_u64(0).map_or(0, RunId::unix_ms);
+    since.0.saturating_sub(epoch).clamp(0, i64::MAX >> BELOW) << BELOW
 }

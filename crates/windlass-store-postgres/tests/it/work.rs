@@ -102,6 +102,8 @@ pub fn run_row(id: RunId) -> RunRow {
         ending: false,
         expansions: Vec::new(),
         gangs: Vec::new(),
+        labels: None,
+        counts: None,
     }
 }
 

@@ -10,6 +10,7 @@ use windlass_core::time::Wall;
 use windlass_model::{AttemptNumber, Epoch, JobId, JobNumber, Name, OwnerId, RunId, ShardId};
 use windlass_store::commit::{Batch, Outcome};
 use windlass_store::content::Limits;
+use windlass_store::copies::{CopyError, StoreCopy};
 use windlass_store::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
 use windlass_store::leases::{Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
 use windlass_store::opening::Identity;
@@ -61,6 +62,10 @@ impl Store for AnyStore {
 
     fn limits(&self) -> Limits {
         each!(self, store => store.limits())
+    }
+
+    fn copy(&self) -> Result<StoreCopy, CopyError> {
+        each!(self, store => store.copy())
     }
 
     pass! {

@@ -24,6 +24,7 @@ use crate::exit::Failure;
 use crate::settings::Settings;
 
 /// How a role is run.
+#[derive(Clone, Copy)]
 enum Threads {
     /// On one for each core: it serves many callers.
     Many,

@@ -92,7 +92,15 @@ impl Backup {
 
 impl Restore {
     pub fn run(self, out: &Out) -> Result<Exit, Failure> {
-        let StoreUrl::Sqlite(place) = self.place()?;
+        let place = match self.place()? {
+            StoreUrl::Sqlite(place) => place,
+            #[cfg(feature = "postgres")]
+            StoreUrl::Postgres(address) => {
+                let error = anyhow!("cannot restore `{}` to {address}: it is no file", self.file.display());
+                return Err(Failure::new(Code::Usage, error)
+                    .hint("PostgreSQL is restored with its own tools: see the page about backups"));
+            }
+        };
         if let Some(folder) = place.parent() {
             fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
         }
