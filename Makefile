@@ -10,7 +10,7 @@ VENV := $(SETUP)/venv
 PYTHON_REQUIREMENTS := crates/windlass-workflow/tests/requirements.txt
 
 
-.PHONY: help setup build demo test lint accept mutants fuzz bench docs clean
+.PHONY: help setup build demo test lint accept mutants fuzz bench peers docs clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -57,6 +57,9 @@ fuzz: ## fuzz every target for ten seconds
 
 bench: ## measure, and print what bench/RESULTS.md records
 	scripts/bench
+
+peers: ## measure other systems beside Windlass, in one run
+	bench/peers/run
 
 docs: ## rewrite the generated pages of docs/; review the difference
 	UPDATE_DOCS=1 cargo test --workspace --all-targets

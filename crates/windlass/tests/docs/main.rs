@@ -11,5 +11,6 @@ mod shell;
 
 mod commands;
 mod examples;
+mod figures;
 mod journey;
 mod workflows;
