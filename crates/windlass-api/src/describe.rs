@@ -10,7 +10,7 @@ use windlass_rest::tokens::{CreateToken, CreatedToken, Token};
 use windlass_rest::{PageQuery, cluster, cron, diagnostics, events, jobs, logs, pools, runs, scheduler};
 use windlass_rest::{schedules, why, workers, workflows};
 
-use crate::openapi::{Shape, page, parameters, shape};
+use crate::openapi::{NAME, Shape, page, parameters, shape};
 use crate::roles::Action;
 use crate::routes::{self, Call, JobVerb, RunVerb};
 
@@ -182,6 +182,7 @@ fn says(call: &Call) -> Option<Says> {
             .or(&[BadParams, InvalidWorkflow, WorkflowCircle, KeyReused]),
         Call::ListRuns => call_of("runs", "list_runs", "List runs, newest first")
             .query(parameters::<runs::ListRuns>())
+            .cursor("^r[0-7][0-9A-HJKMNP-TV-Z]{12}$")
             .answers(200, "Some runs.", page::<runs::Run>())
             .or(&[WorkflowNotFound]),
         Call::ShowRun(_) => call_of("runs", "show_run", "Show a run")
@@ -198,6 +199,7 @@ fn says(call: &Call) -> Option<Says> {
             .or(&[RunNotFound]),
         Call::ListJobs(_) => call_of("jobs", "list_jobs", "List the jobs of a run, by number")
             .query(parameters::<jobs::ListJobs>())
+            .cursor("^j[0-9]{1,9}$")
             .answers(200, "Some jobs.", page::<jobs::Job>())
             .or(&[RunNotFound, JobNotFound]),
         Call::ShowJob(_) => call_of("jobs", "show_job", "Show a job")
@@ -227,6 +229,7 @@ fn says(call: &Call) -> Option<Says> {
 
         Call::ListWorkflows => call_of("workflows", "list_workflows", "List workflows, by name")
             .query(parameters::<workflows::ListWorkflows>())
+            .cursor(NAME)
             .answers(200, "Some workflows.", page::<workflows::WorkflowSummary>()),
         Call::ShowWorkflow(_) => call_of("workflows", "show_workflow", "Show a workflow with its definition")
             .answers(200, "The workflow.", shape::<workflows::Workflow>())
@@ -258,6 +261,7 @@ fn says(call: &Call) -> Option<Says> {
         Call::ListVersions(_) => {
             call_of("workflows", "list_versions", "List the versions of a workflow, newest first")
                 .query(parameters::<PageQuery>())
+                .cursor("^[0-9]{1,9}$")
                 .answers(200, "Some versions.", page::<workflows::WorkflowVersion>())
                 .or(&[WorkflowNotFound])
         }
@@ -278,6 +282,7 @@ fn says(call: &Call) -> Option<Says> {
 
         Call::ListSchedules => call_of("schedules", "list_schedules", "List schedules, by id")
             .query(parameters::<schedules::ListSchedules>())
+            .cursor("^[A-Za-z0-9_][A-Za-z0-9_.-]*@.+$")
             .answers(200, "Some schedules.", page::<schedules::Schedule>())
             .or(&[WorkflowNotFound]),
         Call::ShowSchedule(_) => call_of("schedules", "show_schedule", "Show a schedule")
@@ -293,6 +298,7 @@ fn says(call: &Call) -> Option<Says> {
         Call::ListFirings(_) => {
             call_of("schedules", "list_firings", "List what became of due moments, newest first")
                 .query(parameters::<PageQuery>())
+                .cursor("^-?[0-9]{1,18}$")
                 .answers(200, "Some rows of the ledger.", page::<schedules::Firing>())
                 .or(&[ScheduleNotFound])
         }
@@ -306,6 +312,7 @@ fn says(call: &Call) -> Option<Says> {
 
         Call::ListWorkers => call_of("cluster", "list_workers", "List workers, by name")
             .query(parameters::<PageQuery>())
+            .cursor("^.*/[0-9a-f]*$")
             .answers(200, "Some workers.", page::<workers::Worker>()),
         Call::ShowWorker(_) => call_of("cluster", "show_worker", "Show a worker and what it does")
             .answers(200, "The worker.", shape::<workers::Worker>())
@@ -336,6 +343,7 @@ fn says(call: &Call) -> Option<Says> {
         .answers(400, "There was nothing to do.", shape::<scheduler::NotSwitched>()),
         Call::ListPools => call_of("pools", "list_pools", "List pools, by name")
             .query(parameters::<PageQuery>())
+            .cursor(NAME)
             .answers(200, "Some pools.", page::<pools::Pool>()),
         Call::ShowPool(_) => call_of("pools", "show_pool", "Show a pool")
             .answers(200, "The pool.", shape::<pools::Pool>())
@@ -475,6 +483,14 @@ impl Says {
 
     fn query(mut self, query: Vec<Parameter>) -> Says {
         self.query = query;
+        self
+    }
+
+    /// What its cursors look like.
+    fn cursor(mut self, pattern: &'static str) -> Says {
+        for parameter in self.query.iter_mut().filter(|parameter| parameter.name == "cursor") {
+            crate::openapi::with_pattern(parameter, pattern);
+        }
         self
     }
 

@@ -27,7 +27,7 @@ use crate::roles::Action;
 const BEARER: &str = "token";
 
 /// What a name looks like.
-const NAME: &str = "^[A-Za-z0-9_][A-Za-z0-9_.-]*$";
+pub const NAME: &str = "^[A-Za-z0-9_][A-Za-z0-9_.-]*$";
 
 /// The document as text. It is made once: nothing in it changes while the server runs.
 pub static TEXT: LazyLock<String> =
@@ -73,6 +73,13 @@ pub fn parameters<T: IntoParams>() -> Vec<Parameter> {
         parameter.schema = parameter.schema.take().map(without_null);
     }
     parameters
+}
+
+/// Has a parameter that is text look like this.
+pub fn with_pattern(parameter: &mut Parameter, pattern: &str) {
+    if let Some(RefOr::T(Schema::Object(object))) = &mut parameter.schema {
+        object.pattern = Some(pattern.to_owned());
+    }
 }
 
 fn without_null(schema: RefOr<Schema>) -> RefOr<Schema> {

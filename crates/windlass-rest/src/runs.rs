@@ -163,9 +163,16 @@ pub struct ListRuns {
     pub state: Option<RunState>,
     /// Only those of this workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(pattern = "^[A-Za-z0-9_][A-Za-z0-9_.-]*$"))]
     pub workflow: Option<String>,
     /// Only those created at or after this moment; a duration such as `2h` is one that long ago.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "openapi",
+        param(
+            pattern = "^([1-9][0-9]{0,2}(ms|s|m|h|d|w)|20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)$"
+        )
+    )]
     pub since: Option<String>,
     /// Only those whose id begins so.
     #[serde(skip_serializing_if = "Option::is_none")]
