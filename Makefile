@@ -47,6 +47,9 @@ accept: test build ## everything of `make test`, then the long runs: simulation,
 	target/release/windlass chaos --seed 1 --rounds 10 --time 60s
 	target/release/windlass chaos --rounds 10 --time 60s
 	scripts/fuzz 120
+	scripts/fuzz 300 frames
+	WINDLASS_TRIAL_SCALE=20 cargo test -p windlass --test processes hostile
+	scripts/schemathesis 600
 	scripts/bench --check
 
 mutants: ## plant bugs, one at a time, and say how the simulation caught each
