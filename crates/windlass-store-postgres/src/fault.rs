@@ -91,7 +91,7 @@ fn explained(cause: &(dyn Error + 'static)) -> (&'static str, &'static str) {
             }
             SqlState::TOO_MANY_CONNECTIONS => (
                 "the server has no connection left",
-                "raise its max_connections: each master takes up to eight",
+                "raise its max_connections: each master takes up to six",
             ),
             SqlState::CANNOT_CONNECT_NOW => ("the server is starting or stopping", WAIT),
             SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN => ("the server was stopped", WAIT),
