@@ -104,9 +104,13 @@ async fn a_damaged_store_is_refused_with_a_way_out() {
         let ended = ends(&mut world.cluster.master).await;
         let printed = world.cluster.master.printed();
         assert_eq!(ended.code(), Some(1), "damage at {place}: {printed}");
-        let last = printed.lines().last().unwrap();
-        for word in ["error: cannot open", "damaged", "hint: ", "integrity_check", "backup"] {
-            assert!(last.contains(word), "damage at {place}: {word} is not in {last}");
+        let (error, hint) = printed.trim_end().rsplit_once('\n').unwrap();
+        let error = error.lines().last().unwrap();
+        assert!(error.starts_with("error: cannot open"), "damage at {place}: {printed}");
+        assert!(error.ends_with("[store_damaged]"), "damage at {place}: {printed}");
+        assert!(hint.starts_with("hint: "), "damage at {place}: {printed}");
+        for word in ["integrity_check", "backup"] {
+            assert!(hint.contains(word), "damage at {place}: {word} is not in {hint}");
         }
         assert!(!printed.contains("panicked"), "{printed}");
     }
