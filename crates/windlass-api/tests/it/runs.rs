@@ -32,7 +32,7 @@ async fn a_run_is_submitted_done_and_shown() {
     assert!(run.started_at.is_some() && run.finished_at.is_some() && !run.reason.is_empty());
     let jobs = world.client.jobs(&run.id, &ListJobs::default()).await.unwrap().items;
     assert_eq!(jobs.iter().map(|job| job.task.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-    assert_eq!(jobs[0].outputs["rows"], "3");
+    assert_eq!(jobs[0].outputs["rows"], 3);
     assert!(jobs.iter().all(|job| !job.reason.is_empty()));
     let attempt = &jobs[0].attempts[0];
     assert_eq!((attempt.number, attempt.worker.as_deref(), attempt.exit_code), (1, Some("w1"), Some(0)));

@@ -69,6 +69,7 @@ impl Walk {
         let names = [("job", "0"), ("attempt", "1"), ("workflow", "x"), ("version", "1"), ("worker", "w1")];
         let mut names: BTreeMap<_, _> = names.map(|(name, value)| (name, value.to_owned())).into();
         names.extend([("pool", "x".into()), ("token", "x".into()), ("run", run), ("schedule", schedule)]);
+        names.insert("page", "get-started".into());
         Walk { world, names, token }
     }
 
