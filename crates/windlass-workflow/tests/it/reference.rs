@@ -41,20 +41,6 @@ fn every_workflow_on_the_page_is_right() {
     assert!(count >= 8, "only {count} examples");
 }
 
-#[test]
-fn the_workflow_and_the_complaint_of_the_readme_are_true() {
-    let readme = include_str!("../../../../README.md");
-    let block = |mark: &str| {
-        let (_, rest) = readme.split_once(mark).expect("a block");
-        rest.split_once("```").expect("it ends").0
-    };
-    let yaml = block("```yaml\n");
-    assert!(from_text(yaml.as_bytes()).is_ok());
-    let wrong = yaml.replace("    retries: 3", "    retires: 3");
-    let diagnostics = from_text(wrong.as_bytes()).expect_err("a misspelt key");
-    assert_eq!(block("```text\n").trim_end(), diagnostics[0].render("sales.yaml").to_string());
-}
-
 /// A heading and a table for each mapping of a workflow file.
 fn key_tables() -> String {
     let schema = file::schema();
