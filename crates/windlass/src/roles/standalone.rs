@@ -93,7 +93,7 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 
 fn welcome(url: &str, data: &std::path::Path) {
     eprintln!(
-        "windlass {} is ready\n\n  UI    {url}\n  API   {url}/api/v1\n  data  {}\n\ntry in another terminal:\n\n  \
+        "windlass {} is ready\n\n  UI    {url}\n  API   {url}/api/v1\n  docs  {url}/docs\n  data  {}\n\ntry in another terminal:\n\n  \
          windlass submit --wait -- echo hello\n  windlass runs list\n\nCtrl-C ends it; a second start finds everything.",
         env!("CARGO_PKG_VERSION"),
         data.display(),
