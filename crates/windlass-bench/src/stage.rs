@@ -15,8 +15,8 @@ use crate::plan::Plan;
 
 /// Attempts that the worker runs at once: two for each of two cores.
 const SLOTS: u32 = 4;
-/// How often it is looked whether a run is over: seldom enough to cost nothing beside it, often enough to add no more
-/// than a hundredth to what takes a second.
+/// How often it is looked whether a run is over: seldom enough to cost nothing beside it, often enough to add a
+/// hundredth, on average, to what takes a second.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A cluster of processes that is there for one figure.

@@ -28,7 +28,7 @@ const READ: usize = 64 << 10;
 /// Descriptors that come with one read: the kernel's own limit for one message.
 const DESCRIPTORS: usize = 253;
 /// That something runs may be said so much later, in nanoseconds. Of what ends sooner, the worker hears once instead of
-/// twice: waking it costs a tenth of what the shortest processes cost. Nobody misses so short a time.
+/// twice, and is woken once. Nobody misses so short a time.
 const START_UNSAID: u64 = 5_000_000;
 /// Variables of the worker that are its own business, its tokens above all.
 const PRIVATE: &[u8] = b"WINDLASS_";

@@ -4,7 +4,7 @@
 //! The child shares the parent's memory until it is another program, and the parent stands still until then: so the
 //! cost does not grow with the parent, and there is no moment in which a signal for the group of the child could
 //! reach the parent's. `posix_spawn` does the same, but has the child ask about every signal there is: some 130
-//! system calls, which made up a tenth of the cost of a short process.
+//! system calls for each process.
 
 #![allow(unsafe_code)]
 
