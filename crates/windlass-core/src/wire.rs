@@ -60,6 +60,8 @@ pub enum Body {
         owner: OwnerId,
         /// Rises with each: an older one that arrives later is ignored.
         serial: u64,
+        /// Grants before this one have arrived: what is ready beside those that were used is told.
+        grants_before: GrantId,
         /// For each class.
         classes: Vec<Demand>,
     },

@@ -1,6 +1,6 @@
 //! Definitions by version, parsed once and shared.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use windlass_model::Name;
@@ -10,6 +10,9 @@ use windlass_workflow::Definition;
 
 /// How many definitions are kept that nobody uses at the moment.
 const KEPT: usize = 1000;
+/// How many of those that came with their runs are kept though nobody uses them, and how long their text may be.
+const LATEST: usize = 16;
+const LATEST_LENGTH: usize = 64 << 10;
 
 /// A stored version that this program cannot read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,7 +34,14 @@ pub struct DefinitionCache<S> {
 /// Definitions that came with their runs, by the hash of their text: many runs of one command share one.
 #[derive(Debug, Default)]
 pub struct Inline {
-    known: Mutex<HashMap<[u8; 32], Weak<Definition>>>,
+    known: Mutex<KnownInline>,
+}
+
+#[derive(Debug, Default)]
+struct KnownInline {
+    by_hash: HashMap<[u8; 32], Weak<Definition>>,
+    /// Those that came last are kept though nobody has them: the next run is often of the same.
+    latest: VecDeque<Arc<Definition>>,
 }
 
 impl Inline {
@@ -43,16 +53,21 @@ impl Inline {
     ) -> Result<Arc<Definition>, E> {
         let hash = *blake3::hash(source.as_bytes()).as_bytes();
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(definition) = known().get(&hash).and_then(Weak::upgrade) {
+        if let Some(definition) = known().by_hash.get(&hash).and_then(Weak::upgrade) {
             return Ok(definition);
         }
         let definition = read()?;
         let mut known = known();
+        let KnownInline { by_hash, latest } = &mut *known;
         // Those that nobody has any more go when the room is used up: each is looked at once for each that came.
-        if known.len() == known.capacity() {
-            known.retain(|_, definition| definition.strong_count() > 0);
+        if by_hash.len() == by_hash.capacity() {
+            by_hash.retain(|_, definition| definition.strong_count() > 0);
         }
-        known.insert(hash, Arc::downgrade(&definition));
+        by_hash.insert(hash, Arc::downgrade(&definition));
+        if source.len() <= LATEST_LENGTH {
+            latest.truncate(LATEST - 1);
+            latest.push_front(Arc::clone(&definition));
+        }
         Ok(definition)
     }
 }
@@ -150,7 +165,7 @@ mod tests {
         for number in 0..1000 {
             read(&format!("name: a{number}\ntasks: {{a: {{type: noop}}}}")).unwrap();
         }
-        assert!(inline.known.lock().unwrap().len() < 100, "only one is still had");
+        assert!(inline.known.lock().unwrap().by_hash.len() < 100, "only one is still had");
         assert!(Arc::ptr_eq(&one, &read(text).unwrap()));
     }
 }

@@ -39,9 +39,10 @@ pub fn encode(frame: &Frame) -> v1::Frame {
             sent: sent.0,
             shards: shards.iter().copied().map(shard_epoch).collect(),
         }),
-        Body::Demand { owner, serial, classes } => v1::frame::Body::Demand(v1::Demand {
+        Body::Demand { owner, serial, grants_before, classes } => v1::frame::Body::Demand(v1::Demand {
             owner: owner.0,
             serial: *serial,
+            grants_before: grants_before.0,
             classes: classes
                 .iter()
                 .map(|demand| v1::DemandOfClass {
@@ -107,6 +108,7 @@ pub fn decode(frame: v1::Frame) -> Result<Frame, Malformed> {
         v1::frame::Body::Demand(demand) => Body::Demand {
             owner: OwnerId(demand.owner),
             serial: demand.serial,
+            grants_before: GrantId(demand.grants_before),
             classes: demand
                 .classes
                 .into_iter()

@@ -32,6 +32,7 @@ use crate::time::{Mono, Now};
 
 use calls::Calls;
 use claims::Peer;
+use demand::Spare;
 use input::{Decision, Found, FromPeer, Globals, Input, KnownWorker, Settings, StoreAnswer, StreamId, Wants};
 use lanes::Lane;
 use lease::OwnLease;
@@ -56,6 +57,8 @@ pub struct Master {
     /// The streams of workers to this master.
     streams: BTreeSet<(WorkerId, StreamId)>,
     globals: Globals,
+    /// Of which class slots are kept for what comes next.
+    spare: Option<Spare>,
     /// When it last did anything: a gap means that it was frozen.
     awake: Mono,
     stopping: bool,
@@ -76,6 +79,7 @@ impl Master {
             sessions: BTreeMap::new(),
             streams: BTreeSet::new(),
             globals: Globals::default(),
+            spare: None,
             awake: now.mono,
             stopping: false,
             settings,
@@ -111,11 +115,12 @@ impl Master {
     /// Does what the time has made due, commits what shards have decided, and sends what needs no commit.
     pub fn flush(&mut self, now: Now, out: &mut Decision) {
         self.follow_up(now, out);
+        self.use_kept(now);
         for lane in 0..self.lanes.len() {
             self.flush_lane(now, lane, out);
         }
         self.give_up_shards(out);
-        self.tell_demand(out);
+        self.tell_demand(now, out);
     }
 
     fn stored(&mut self, now: Now, answer: StoreAnswer, out: &mut Decision) {

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use windlass_model::{Duration, OwnerId, ShardId, WorkerId};
 
 use super::Master;
+use super::demand::Kept;
 use super::input::{Decision, Effect, FromPeer, Settings, StreamId};
 use crate::order::OrderKey;
 use crate::requirement::{Capability, Requirement};
 use crate::shard::input::{Input, WorkerLife};
 use crate::time::{Mono, Now};
-use crate::wire::{Body, Frame, FromWorker, Inventory, Order, Refusal, Round, Status};
+use crate::wire::{Body, Frame, FromWorker, GrantId, Inventory, Order, Refusal, Round, Status};
 
 /// How long other masters have to say that they heard of a worker.
 const ASK: Duration = Duration::from_secs(1);
@@ -39,6 +40,10 @@ pub(super) struct Session {
     pub told: BTreeMap<Arc<Requirement>, (OrderKey, u64)>,
     /// Counts what it was told.
     pub serial: u64,
+    /// The first of its grants that has not arrived.
+    pub next_grant: GrantId,
+    /// Slots of it that wait for what comes next.
+    pub kept: Option<Kept>,
 }
 
 impl Session {
@@ -150,6 +155,8 @@ impl Master {
             round: Round(0),
             told: BTreeMap::new(),
             serial: 0,
+            next_grant: GrantId(0),
+            kept: None,
         });
         session.heard = session.heard.max(at);
         session.asked = None;
@@ -161,6 +168,7 @@ impl Master {
         session.round = session.round.next();
         session.capability = Arc::clone(capability);
         session.told.clear();
+        (session.next_grant, session.kept) = (GrantId(0), None);
         let shards: Vec<_> = self.live().map(|(shard, _)| shard).collect();
         if let Some(session) = self.sessions.get_mut(&life.worker) {
             session.adopting = shards.iter().copied().collect();

@@ -25,7 +25,9 @@ impl Worker {
                 Err(why) => self.refuse(Some((shard, epoch)), why, out),
             },
             Body::Heard { sent, shards } if ours => self.heard(now, sent, &shards, out),
-            Body::Demand { owner, serial, classes } if ours => self.demanded(now, owner, serial, classes),
+            Body::Demand { owner, serial, grants_before, classes } if ours => {
+                self.demanded(now, owner, serial, grants_before, classes);
+            }
             Body::Declined(grants) if ours => self.declined(&grants),
             Body::Drain { revision, on } if ours => self.drain_told(now, revision, on, out),
             // They are about slots and clocks of a life that is over.

@@ -60,11 +60,21 @@ struct Grant {
     owner: OwnerId,
     class: Arc<Requirement>,
     until: Mono,
+    /// Whether it is for something that its master has last said to have: not if it was there by then, and is used
+    /// by an assignment on its way or kept.
+    asked: bool,
 }
 
 impl Worker {
     /// A master says what it has ready.
-    pub(super) fn demanded(&mut self, now: Now, owner: OwnerId, serial: u64, classes: Vec<Demand>) {
+    pub(super) fn demanded(
+        &mut self,
+        now: Now,
+        owner: OwnerId,
+        serial: u64,
+        grants_before: GrantId,
+        classes: Vec<Demand>,
+    ) {
         let grants = &mut self.grants;
         let master =
             grants.masters.entry(owner).or_insert(Master { serial, heard: now.mono, asks: BTreeMap::new() });
@@ -79,8 +89,9 @@ impl Worker {
                 master.asks.insert(class, Ask { best, count, granted: 0, rests_until: None });
             }
         }
-        for grant in grants.open.values().filter(|grant| grant.owner == owner) {
-            if let Some(ask) = master.asks.get_mut(&grant.class) {
+        for (id, grant) in grants.open.iter_mut().filter(|(_, grant)| grant.owner == owner) {
+            grant.asked = *id >= grants_before;
+            if let Some(ask) = master.asks.get_mut(&grant.class).filter(|_| grant.asked) {
                 ask.granted += 1;
             }
         }
@@ -108,7 +119,8 @@ impl Worker {
             while ask.granted < ask.count && self.room.fits(class, ahead) {
                 let id = GrantId(self.grants.next);
                 self.grants.next += 1;
-                let grant = Grant { owner, class: Arc::clone(class), until: now.mono.after(LIFE) };
+                let until = now.mono.after(LIFE);
+                let grant = Grant { owner, class: Arc::clone(class), until, asked: true };
                 self.room.take(class);
                 self.grants.open.insert(id, grant);
                 ask.granted += 1;
@@ -213,11 +225,11 @@ impl Worker {
         self.close(id);
     }
 
-    /// Frees the slot of a grant, and says for which ask it was kept if there still is one.
+    /// Frees the slot of a grant, and says for which ask it was if it is for one of now.
     fn close(&mut self, id: GrantId) -> Option<Option<&mut Ask>> {
         let grant = self.grants.open.remove(&id)?;
         self.room.release(&grant.class);
-        let master = self.grants.masters.get_mut(&grant.owner);
+        let master = self.grants.masters.get_mut(&grant.owner).filter(|_| grant.asked);
         let mut ask = master.and_then(|master| master.asks.get_mut(&grant.class));
         if let Some(ask) = &mut ask {
             ask.granted = ask.granted.saturating_sub(1);
@@ -258,7 +270,7 @@ impl Grants {
     pub fn check(&self) {
         for (owner, master) in &self.masters {
             for (class, ask) in &master.asks {
-                let of_it = |grant: &&Grant| grant.owner == *owner && grant.class == *class;
+                let of_it = |grant: &&Grant| grant.asked && grant.owner == *owner && grant.class == *class;
                 let granted = self.open.values().filter(of_it).count() as u64;
                 assert_eq!(ask.granted, granted, "open grants of {owner} for {class:?}");
             }

@@ -43,6 +43,10 @@ struct Bench {
     commits: Vec<(FlightId, Vec<Batch>)>,
     /// What the worker was told.
     orders: Vec<ToWorker>,
+    /// Of what work and how much of it the worker was told, and the first grant that counts as not arrived.
+    demands: Vec<(GrantId, u64)>,
+    /// Slots that the worker was told are not needed.
+    declined: Vec<GrantId>,
     /// What the store says of other masters.
     leases: Vec<Lease>,
     /// What other masters were answered.
@@ -70,8 +74,21 @@ impl Bench {
         let (commits, orders) = (Vec::new(), Vec::new());
         let (epoch, round) = (Epoch::NONE, Round(0));
         let (leases, replies) = (Vec::new(), Vec::new());
-        let mut bench =
-            Bench { master, now, epoch, round, attempt, assigned, commits, orders, leases, replies };
+        let (demands, declined) = (Vec::new(), Vec::new());
+        let mut bench = Bench {
+            master,
+            now,
+            epoch,
+            round,
+            attempt,
+            assigned,
+            commits,
+            orders,
+            demands,
+            declined,
+            leases,
+            replies,
+        };
         bench.does(out);
         bench.gets(Input::Connected(LIFE.worker, StreamId(1)));
         bench.heartbeat();
@@ -107,6 +124,12 @@ impl Bench {
                         Order::Shard(order) => Some(order),
                         Order::Adopt => None,
                     }));
+                }
+                Effect::ToWorker(_, Frame { body: Body::Demand { grants_before, classes, .. }, .. }) => {
+                    self.demands.push((grants_before, classes.iter().map(|class| class.count).sum()));
+                }
+                Effect::ToWorker(_, Frame { body: Body::Declined(grants), .. }) => {
+                    self.declined.extend(grants);
                 }
                 Effect::ToPeer(_, FromPeer::Reply(pass, reply)) => self.replies.push((pass, reply)),
                 _ => {}
@@ -212,6 +235,12 @@ impl Bench {
         self.gets(Input::FromWorker(FromWorker::Inventory(inventory)));
     }
 
+    /// The worker has slots for the run's task.
+    fn granted(&mut self, grants: Vec<GrantId>) {
+        let class = Arc::new(Requirement::of(&flow("name: f\ntasks: {a: {run: work}}").tasks[0]));
+        self.gets(Input::FromWorker(FromWorker::Granted { life: LIFE, owner: OWNER, class, grants }));
+    }
+
     /// A result that no store can hold.
     fn poison(&self) -> Vec<(Incarnation, AttemptId, Report)> {
         let outputs: BTreeMap<Arc<str>, Value> = [("v".into(), Value::Text("a\0b".into()))].into();
@@ -311,9 +340,7 @@ fn what_a_killed_process_printed_does_not_keep_its_end_from_being_stored() {
 fn an_order_that_waits_for_its_commit_is_void_when_its_worker_is_lost() {
     let mut bench = Bench::new(false);
     bench.inventory(Vec::new());
-    let class = Arc::new(Requirement::of(&flow("name: f\ntasks: {a: {run: work}}").tasks[0]));
-    let grants = vec![GrantId(0)];
-    bench.gets(Input::FromWorker(FromWorker::Granted { life: LIFE, owner: OWNER, class, grants }));
+    bench.granted(vec![GrantId(0)]);
     let (flight, _, row) = bench.commit();
     assert_eq!(row.state, attempt::State::Assigned);
 
@@ -327,6 +354,51 @@ fn an_order_that_waits_for_its_commit_is_void_when_its_worker_is_lost() {
     assert_eq!(bench.orders, [], "the attempt was given up");
     let (_, _, row) = bench.commit();
     assert_eq!(row.state, attempt::State::Ended(attempt::End::Lost));
+}
+
+#[test]
+fn a_master_that_is_alone_keeps_a_slot_for_what_becomes_ready_next() {
+    let mut bench = Bench::new(false);
+    bench.inventory(Vec::new());
+    bench.granted(vec![GrantId(0), GrantId(1)]);
+    let (flight, ..) = bench.commit();
+    bench.gets(Input::Stored(StoreAnswer::Committed(flight, Outcome::Committed)));
+    assert_eq!(bench.declined, [], "one slot is kept");
+    bench.demands.clear();
+
+    // What becomes ready is assigned in the very commit, and nothing new is asked for before that is sent.
+    let (attempt, report) = (bench.attempt, Report::GivenBack);
+    bench.gets(Input::FromWorker(FromWorker::Report { life: LIFE, attempt, report }));
+    let (flight, batches) = bench.commits.pop().expect("a commit");
+    let states: Vec<_> = batches[0]
+        .changes
+        .iter()
+        .filter_map(|change| match change {
+            Change::Attempt(row) => Some(row.state),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(states, [attempt::State::Ended(attempt::End::Returned), attempt::State::Assigned]);
+    assert_eq!(bench.demands, []);
+    bench.gets(Input::Stored(StoreAnswer::Committed(flight, Outcome::Committed)));
+    let on = bench.orders.iter().filter_map(|order| match order {
+        ToWorker::Assign(assignment) => Some(assignment.grant),
+        _ => None,
+    });
+    assert_eq!(on.collect::<Vec<_>>(), [GrantId(1), GrantId(0)]);
+    assert_eq!(bench.demands, [(GrantId(2), 1)], "the next slot, beside the two that have arrived");
+
+    // Two masters share their workers: nobody keeps anything.
+    bench.granted(vec![GrantId(2)]);
+    assert_eq!(bench.declined, []);
+    bench.leases.push(Lease {
+        owner: PEER,
+        name: Name::new("other").unwrap(),
+        counter: Counter(1),
+        applied: Revision::NONE,
+    });
+    bench.look();
+    assert_eq!(bench.declined, [GrantId(2)]);
 }
 
 #[test]

@@ -117,6 +117,7 @@ fn frames() -> Vec<Frame> {
         Body::Demand {
             owner: OwnerId(u64::MAX),
             serial: 8,
+            grants_before: GrantId(3),
             classes: vec![Demand { class: class(), best: key(), count: 1_000_000 }],
         },
         Body::Declined(vec![GrantId(1), GrantId(2)]),

@@ -233,7 +233,12 @@ impl World {
         let Some(best) = self.pending.front().map(|assignment| assignment.order) else { return };
         self.serial += 1;
         let demand = Demand { class: Arc::default(), best, count: self.pending.len() as u64 };
-        self.say(Body::Demand { owner: MASTER, serial: self.serial, classes: vec![demand] });
+        self.say(Body::Demand {
+            owner: MASTER,
+            serial: self.serial,
+            grants_before: GrantId(0),
+            classes: vec![demand],
+        });
     }
 
     fn order(&mut self, order: ToWorker) {

@@ -26,6 +26,7 @@ enum Step {
         number: u8,
         count: u8,
         cpu: bool,
+        seen: u8,
     },
     Assign {
         shard: u8,
@@ -76,8 +77,8 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        8 => (0u8..2, 0u8..20, 0u8..8, prop::bool::weighted(0.2))
-            .prop_map(|(owner, number, count, cpu)| Step::Demand { owner, number, count, cpu }),
+        8 => (0u8..2, 0u8..20, 0u8..8, prop::bool::weighted(0.2), any::<u8>())
+            .prop_map(|(owner, number, count, cpu, seen)| Step::Demand { owner, number, count, cpu, seen }),
         10 => (0u8..2, any::<u8>(), any::<u8>(), prop::bool::weighted(0.3), any::<bool>(), any::<bool>())
             .prop_map(|(shard, grant, number, hold, timeout, orphan)| {
                 Step::Assign { shard, grant, number, hold, timeout, orphan }
@@ -212,7 +213,7 @@ impl Player {
     fn play(&mut self, step: &Step) {
         let processes: Vec<_> = self.world.processes.iter().copied().collect();
         match *step {
-            Step::Demand { owner, number, count, cpu } => {
+            Step::Demand { owner, number, count, cpu, seen } => {
                 self.serial += 1;
                 let resources = cpu.then(|| (Name::new("cpu").unwrap(), Quantity::whole(1)));
                 let class =
@@ -220,7 +221,8 @@ impl Player {
                 let best = key(SHARDS[0], u32::from(number));
                 let classes = vec![Demand { class: Arc::new(class), best, count: u64::from(count) }];
                 let owner = OwnerId(u64::from(owner));
-                let body = Body::Demand { owner, serial: self.serial, classes };
+                let grants_before = GrantId(u64::from(seen).min(self.grants.len() as u64));
+                let body = Body::Demand { owner, serial: self.serial, grants_before, classes };
                 self.network.push(Frame { incarnation: self.life(), body });
             }
             Step::Assign { shard, grant, number, hold, timeout, orphan } => {

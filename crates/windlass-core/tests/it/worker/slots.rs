@@ -63,7 +63,12 @@ fn the_grants_of_a_master_that_is_gone_return_at_once() {
 #[test]
 fn an_older_demand_that_arrives_later_is_ignored() {
     let mut world = World::new(1);
-    world.frame(Body::Demand { owner: MASTER, serial: 5, classes: vec![] });
+    world.frame(Body::Demand {
+        owner: MASTER,
+        serial: 5,
+        grants_before: windlass_core::wire::GrantId(0),
+        classes: vec![],
+    });
     world.demand(MASTER, key(SHARDS[0], 1), 1);
     assert!(world.grants().is_empty());
 }

@@ -357,7 +357,7 @@ impl World {
     pub fn demand_class(&mut self, owner: OwnerId, class: &Arc<Requirement>, best: OrderKey, count: u64) {
         self.serial += 1;
         let classes = vec![Demand { class: Arc::clone(class), best, count }];
-        self.frame(Body::Demand { owner, serial: self.serial, classes });
+        self.frame(Body::Demand { owner, serial: self.serial, grants_before: GrantId(0), classes });
     }
 
     /// The grants that were sent since the last look, with whom they are for.
