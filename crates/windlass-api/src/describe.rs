@@ -7,8 +7,8 @@ use hyper::Method;
 use utoipa::openapi::path::Parameter;
 use windlass_rest::problem::ProblemCode::{self, *};
 use windlass_rest::tokens::{CreateToken, CreatedToken, Token};
-use windlass_rest::{PageQuery, cluster, cron, diagnostics, events, jobs, logs, pools, runs, scheduler};
-use windlass_rest::{schedules, why, workers, workflows};
+use windlass_rest::{PageQuery, cluster, cron, diagnostics, events, graph, jobs, logs, pools, runs};
+use windlass_rest::{scheduler, schedules, why, workers, workflows};
 
 use crate::openapi::{NAME, Shape, page, parameters, shape};
 use crate::roles::Action;
@@ -24,6 +24,7 @@ const PATHS: &[&str] = &[
     "/api/v1/runs/{run}:recover",
     "/api/v1/runs/{run}:rerun",
     "/api/v1/runs/{run}/events",
+    "/api/v1/runs/{run}/graph",
     "/api/v1/runs/{run}/jobs",
     "/api/v1/runs/{run}/jobs/{job}",
     "/api/v1/runs/{run}/jobs/{job}:retry",
@@ -40,6 +41,7 @@ const PATHS: &[&str] = &[
     "/api/v1/workflows/{workflow}:disable",
     "/api/v1/workflows/{workflow}/versions",
     "/api/v1/workflows/{workflow}/versions/{version}",
+    "/api/v1/workflows/{workflow}/graph",
     "/api/v1/workflows/{workflow}/dependencies",
     "/api/v1/schedules",
     "/api/v1/schedules/{schedule}",
@@ -65,6 +67,7 @@ const PATHS: &[&str] = &[
     "/readyz",
     "/metrics",
     "/",
+    "/assets/{file}",
     "/api/openapi.json",
     "/api/docs",
     "/docs",
@@ -83,6 +86,7 @@ pub fn meaning(name: &str) -> &'static str {
         "worker" => "Name or id of a worker.",
         "pool" => "Name of a pool.",
         "token" => "Name or id of a token.",
+        "file" => "Name of a file of the web UI.",
         "page" => "Path of a document below `/docs`, such as `get-started`; it may have slashes.",
         _ => "",
     }
@@ -197,6 +201,9 @@ fn says(call: &Call) -> Option<Says> {
             .comes_back()
             .streams()
             .or(&[RunNotFound]),
+        Call::RunGraph(_) => call_of("runs", "run_graph", "Draw the tasks of a run")
+            .answers(200, "The tasks, what waits for what, and where each is drawn.", shape::<graph::Graph>())
+            .or(&[RunNotFound]),
         Call::ListJobs(_) => call_of("jobs", "list_jobs", "List the jobs of a run, by number")
             .query(parameters::<jobs::ListJobs>())
             .cursor("^j[0-9]{1,9}$")
@@ -269,6 +276,10 @@ fn says(call: &Call) -> Option<Says> {
             .answers(200, "The workflow.", shape::<workflows::Workflow>())
             .unless_known()
             .or(&[WorkflowNotFound]),
+        Call::WorkflowGraph(_) => call_of("workflows", "workflow_graph", "Draw the tasks of a workflow")
+            .query(parameters::<graph::GraphQuery>())
+            .answers(200, "The tasks, what waits for what, and where each is drawn.", shape::<graph::Graph>())
+            .or(&[WorkflowNotFound]),
         Call::Dependencies(_) => {
             call_of("workflows", "dependencies", "Show what a workflow or task needs, and what needs it")
                 .query(parameters::<workflows::DependenciesQuery>())
@@ -277,6 +288,7 @@ fn says(call: &Call) -> Option<Says> {
         }
         Call::Validate => call_of("workflows", "validate_workflow", "Check a definition and store nothing")
             .more("That a definition is wrong is no error of the call.")
+            .query(parameters::<graph::ValidateQuery>())
             .workflow()
             .answers(200, "What is wrong with it.", shape::<diagnostics::Validation>()),
 
@@ -388,7 +400,14 @@ fn says(call: &Call) -> Option<Says> {
             "The text format of Prometheus.",
             &["application/openmetrics-text"],
         ),
-        Call::Home => call_of("server", "home", "The first page").done(200, "A page.", &["text/html"]),
+        Call::Ui => call_of("server", "ui", "The web UI")
+            .more("Also at `/runs`, `/workflows`, `/editor`, `/schedules`, `/cluster` and below, and at `/login`.")
+            .done(200, "A page.", &["text/html"]),
+        Call::UiFile(_) => call_of("server", "ui_file", "A file that the web UI needs").done(
+            200,
+            "The file; its name has a hash of its content, so it never changes.",
+            &["text/javascript", "text/css", "image/svg+xml"],
+        ),
         Call::Description => call_of("server", "openapi", "This document").answers(
             200,
             "OpenAPI 3.1.",

@@ -55,13 +55,18 @@ impl Call {
     /// What it does.
     pub fn action(&self) -> Action {
         match self {
-            Call::Home | Call::Description | Call::Docs | Call::Page(_) | Call::Live | Call::Ready => {
-                Action::Greet
-            }
+            Call::Ui
+            | Call::UiFile(_)
+            | Call::Description
+            | Call::Docs
+            | Call::Page(_)
+            | Call::Live
+            | Call::Ready => Action::Greet,
             Call::Metrics
             | Call::ListRuns
             | Call::ShowRun(_)
             | Call::RunEvents(_)
+            | Call::RunGraph(_)
             | Call::ListJobs(_)
             | Call::ShowJob(_)
             | Call::Why(_)
@@ -71,6 +76,7 @@ impl Call {
             | Call::ShowWorkflow(_)
             | Call::ListVersions(_)
             | Call::ShowVersion(..)
+            | Call::WorkflowGraph(_)
             | Call::Dependencies(_)
             | Call::Validate
             | Call::ListSchedules

@@ -36,8 +36,10 @@ listed! {
 /// Something that can be asked of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// The first page.
-    Home,
+    /// A view of the web UI.
+    Ui,
+    /// A file that the web UI needs, by its name below `/assets`.
+    UiFile(String),
     /// What can be asked, for programs.
     Description,
     /// The same for people.
@@ -58,6 +60,7 @@ pub enum Call {
     ShowRun(String),
     ControlRun(String, RunVerb),
     RunEvents(String),
+    RunGraph(String),
     ListJobs(String),
     ShowJob(JobPath),
     ControlJob(JobPath, JobVerb),
@@ -72,6 +75,7 @@ pub enum Call {
     EnableWorkflow(String, bool),
     ListVersions(String),
     ShowVersion(String, String),
+    WorkflowGraph(String),
     Dependencies(String),
     Validate,
 
@@ -166,7 +170,11 @@ fn decoded(path: &str) -> Option<Vec<String>> {
 fn at(segments: &[String]) -> Vec<(Method, Call)> {
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     match segments.as_slice() {
-        [""] => vec![(Method::GET, Call::Home)],
+        // Views of the UI are its own affair; that nothing else is one keeps a mistyped path an error.
+        [""] | ["login"] | ["runs" | "workflows" | "editor" | "schedules" | "cluster", ..] => {
+            vec![(Method::GET, Call::Ui)]
+        }
+        ["assets", name] => vec![(Method::GET, Call::UiFile((*name).into()))],
         ["livez"] => vec![(Method::GET, Call::Live)],
         ["readyz" | "healthz"] => vec![(Method::GET, Call::Ready)],
         ["api", "openapi.json"] => vec![(Method::GET, Call::Description)],
@@ -190,6 +198,7 @@ fn api(segments: &[&str]) -> Vec<(Method, Call)> {
             None => get(Call::ShowRun((*run).into())),
         },
         ["runs", run, "events"] => get(Call::RunEvents((*run).into())),
+        ["runs", run, "graph"] => get(Call::RunGraph((*run).into())),
         ["runs", run, "jobs"] => get(Call::ListJobs((*run).into())),
         ["runs", run, "jobs", job] => match verb(job, job_verb) {
             Some((job, verb)) => post(Call::ControlJob(JobPath { run: (*run).into(), job }, verb)),
@@ -213,6 +222,7 @@ fn api(segments: &[&str]) -> Vec<(Method, Call)> {
         },
         ["workflows", name, "versions"] => get(Call::ListVersions((*name).into())),
         ["workflows", name, "versions", version] => get(Call::ShowVersion((*name).into(), (*version).into())),
+        ["workflows", name, "graph"] => get(Call::WorkflowGraph((*name).into())),
         ["workflows", name, "dependencies"] => get(Call::Dependencies((*name).into())),
 
         ["schedules"] => get(Call::ListSchedules),

@@ -46,6 +46,8 @@ pub struct Config {
     pub store: String,
     /// The version of the program.
     pub version: String,
+    /// Where the web UI is.
+    pub ui: windlass_ui::Source,
 }
 
 /// Who may call.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::graph::Graph;
 use crate::words::words;
 
 words! {
@@ -51,4 +52,7 @@ pub struct Validation {
     pub name: Option<String>,
     /// Every complaint, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
+    /// Its tasks as a picture, if that was asked for and it is valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<Graph>,
 }

@@ -20,6 +20,7 @@ pub use problem::{Problem, ProblemCode};
 pub use states::{AttemptState, JobState, Priority, RunState};
 
 pub mod diagnostics;
+pub mod graph;
 pub mod workflows;
 
 pub mod attempts;

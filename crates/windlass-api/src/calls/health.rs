@@ -1,4 +1,4 @@
-//! Whether the process lives and works, and a first page for who comes with a browser.
+//! Whether the process lives and works.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use hyper::StatusCode;
 use hyper::header::HeaderValue;
 use windlass_store::Store;
 
-use crate::answers::{escaped, html, typed};
+use crate::answers::typed;
 use crate::api::Api;
 
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -64,33 +64,3 @@ impl Report {
         };
     }
 }
-
-/// A page that says what this is.
-pub fn home<S: Store + 'static>(api: &Arc<Api<S>>) -> Response {
-    let page = PAGE.replace("{version}", &escaped(&api.config.version));
-    html(page)
-}
-
-const PAGE: &str = "<!doctype html>
-<html lang=\"en\">
-<head>
-<meta charset=\"utf-8\">
-<meta name=\"viewport\" content=\"width=device-width\">
-<title>Windlass</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}</style>
-</head>
-<body>
-<h1>Windlass {version}</h1>
-<p>This is a master of a Windlass cluster, a scheduler of tasks and workflows. This build has no user interface;
-the command <code>windlass</code> and the REST interface do everything.</p>
-<ul>
-<li><a href=\"/api/v1/runs\">Runs</a>, <a href=\"/api/v1/workflows\">workflows</a>,
-<a href=\"/api/v1/schedules\">schedules</a></li>
-<li><a href=\"/api/v1/workers\">Workers</a>, <a href=\"/api/v1/cluster\">the cluster</a>,
-<a href=\"/api/v1/pools\">pools</a></li>
-<li><a href=\"/docs/\">Documents</a>, <a href=\"/api/docs\">everything that can be asked</a></li>
-<li><a href=\"/readyz\">Readiness</a>, <a href=\"/metrics\">metrics</a></li>
-</ul>
-</body>
-</html>
-";

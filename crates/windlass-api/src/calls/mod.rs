@@ -32,8 +32,10 @@ mod backup;
 mod tokens;
 
 mod docs;
+mod graphs;
 mod health;
 mod metrics;
+mod ui;
 
 /// Does what a caller may do.
 pub async fn perform<S: Store + 'static>(
@@ -43,9 +45,13 @@ pub async fn perform<S: Store + 'static>(
     asked: Asked,
 ) -> Answer {
     match call {
-        Call::Home | Call::Description | Call::Docs | Call::Page(_) | Call::Live | Call::Ready => {
-            greet(api, call, asked).await
-        }
+        Call::Ui
+        | Call::UiFile(_)
+        | Call::Description
+        | Call::Docs
+        | Call::Page(_)
+        | Call::Live
+        | Call::Ready => greet(api, call, asked).await,
         Call::Metrics => metrics::metrics(api, &asked).await,
         Call::Switch(on) => scheduler::switch(api, caller, on, asked).await,
 
@@ -54,6 +60,7 @@ pub async fn perform<S: Store + 'static>(
         Call::ShowRun(run) => runs::show(api, &run, &asked).await,
         Call::ControlRun(run, verb) => runs::control(api, caller, &run, verb, asked).await,
         Call::RunEvents(run) => events::of_run(api, &run, &asked).await,
+        Call::RunGraph(run) => graphs::of_run(api, &run, &asked).await,
         Call::ListJobs(run) => jobs::list(api, &run, &asked).await,
         Call::ShowJob(job) => jobs::show(api, &job, &asked).await,
         Call::ControlJob(job, verb) => jobs::control(api, caller, &job, verb, asked).await,
@@ -68,6 +75,7 @@ pub async fn perform<S: Store + 'static>(
         Call::EnableWorkflow(name, on) => workflows::enable(api, caller, &name, on, asked).await,
         Call::ListVersions(name) => workflows::versions(api, &name, &asked).await,
         Call::ShowVersion(name, version) => workflows::version(api, &name, &version, &asked).await,
+        Call::WorkflowGraph(name) => graphs::of_workflow(api, &name, &asked).await,
         Call::Dependencies(name) => dependencies::dependencies(api, &name, &asked).await,
         Call::Validate => workflows::validate(asked).await,
 
@@ -98,13 +106,14 @@ pub async fn perform<S: Store + 'static>(
 }
 
 /// Says what everybody may know.
-pub async fn greet<S: Store + 'static>(api: &Arc<Api<S>>, call: Call, _asked: Asked) -> Answer {
+pub async fn greet<S: Store + 'static>(api: &Arc<Api<S>>, call: Call, asked: Asked) -> Answer {
     match call {
         Call::Live => Ok(health::live()),
         Call::Ready => Ok(health::ready(api).await),
         Call::Description => Ok(docs::description()),
         Call::Docs => Ok(docs::calls()),
         Call::Page(path) => docs::page(&path),
-        _ => Ok(health::home(api)),
+        Call::UiFile(name) => ui::asset(api, &name, &asked).await,
+        _ => ui::page(api).await,
     }
 }

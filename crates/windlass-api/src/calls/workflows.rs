@@ -7,6 +7,7 @@ use windlass_core::rows::WorkflowRow;
 use windlass_core::shard::input::{self, Call, Expected};
 use windlass_model::Name;
 use windlass_rest::diagnostics::Validation;
+use windlass_rest::graph::ValidateQuery;
 use windlass_rest::workflows::{Applied, ListWorkflows, Workflow, WorkflowSummary, WorkflowVersion};
 use windlass_rest::{Page, ProblemCode};
 use windlass_store::Store;
@@ -19,6 +20,8 @@ use crate::asked::{self, Asked, Format};
 use crate::refusal::Refusal;
 use crate::roles::Caller;
 use crate::views::{self, diagnostics};
+
+use super::graphs;
 
 /// Stores a definition as a version, if it is not the current one.
 pub async fn put<S: Store + 'static>(api: &Arc<Api<S>>, caller: &Caller, name: &str, asked: Asked) -> Answer {
@@ -52,13 +55,21 @@ pub async fn put<S: Store + 'static>(api: &Arc<Api<S>>, caller: &Caller, name: &
 
 /// What is wrong with a definition.
 pub async fn validate(asked: Asked) -> Answer {
-    asked.no_query()?;
+    let query: ValidateQuery = asked.query()?;
     let (format, text) = asked.workflow().await?;
-    let (valid, name, complaints) = match checked(format, &text)? {
-        Ok(checked) => (true, Some(checked.definition.name.to_string()), checked.warnings),
-        Err(complaints) => (false, None, complaints),
+    let Checked { definition, warnings } = match checked(format, &text)? {
+        Ok(checked) => checked,
+        Err(complaints) => {
+            let diagnostics = diagnostics::sent(&complaints);
+            return answers::ok(&Validation { valid: false, name: None, diagnostics, graph: None });
+        }
     };
-    answers::ok(&Validation { valid, name, diagnostics: diagnostics::sent(&complaints) })
+    let name = Some(definition.name.to_string());
+    let graph = match query.graph {
+        Some(true) => Some(graphs::drawn(definition).await?),
+        Some(false) | None => None,
+    };
+    answers::ok(&Validation { valid: true, name, diagnostics: diagnostics::sent(&warnings), graph })
 }
 
 /// Some workflows, by name.

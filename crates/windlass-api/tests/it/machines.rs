@@ -145,5 +145,5 @@ async fn the_process_says_how_it_is() {
     let page = world.http.get(world.url("/")).send().await.unwrap();
     assert_eq!(page.headers()["content-type"], "text/html; charset=utf-8");
     let text = page.text().await.unwrap();
-    assert!(text.contains("Windlass 0.0.0-test") && !text.contains("<script"));
+    assert!(text.contains("Windlass 0.0.0-test") && text.contains("make ui") && !text.contains("<script"));
 }

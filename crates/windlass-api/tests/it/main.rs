@@ -11,6 +11,7 @@ mod machines;
 mod runs;
 mod schedules;
 mod tokens;
+mod ui;
 mod walk;
 mod workflows;
 mod world;

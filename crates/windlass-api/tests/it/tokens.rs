@@ -33,6 +33,8 @@ impl World {
 /// Every call, and the least that one must be to make it. What is answered to who may is another matter.
 const CALLS: &[(&str, &str, Option<Role>)] = &[
     ("GET", "/", None),
+    ("GET", "/login", None),
+    ("GET", "/runs/7ZZZZZZZZZZZZ", None),
     ("GET", "/livez", None),
     ("GET", "/readyz", None),
     ("GET", "/healthz", None),
@@ -48,6 +50,7 @@ const CALLS: &[(&str, &str, Option<Role>)] = &[
     ("POST", "/api/v1/runs/7ZZZZZZZZZZZZ:recover", Some(Role::Operator)),
     ("POST", "/api/v1/runs/7ZZZZZZZZZZZZ:rerun", Some(Role::Operator)),
     ("GET", "/api/v1/runs/7ZZZZZZZZZZZZ/events", Some(Role::Viewer)),
+    ("GET", "/api/v1/runs/7ZZZZZZZZZZZZ/graph", Some(Role::Viewer)),
     ("GET", "/api/v1/runs/7ZZZZZZZZZZZZ/jobs", Some(Role::Viewer)),
     ("GET", "/api/v1/runs/7ZZZZZZZZZZZZ/jobs/0", Some(Role::Viewer)),
     ("GET", "/api/v1/runs/7ZZZZZZZZZZZZ/jobs/0/why", Some(Role::Viewer)),
@@ -57,6 +60,7 @@ const CALLS: &[(&str, &str, Option<Role>)] = &[
     ("POST", "/api/v1/runs/7ZZZZZZZZZZZZ/jobs/0:approve", Some(Role::Operator)),
     ("POST", "/api/v1/runs/7ZZZZZZZZZZZZ/jobs/0:reject", Some(Role::Operator)),
     ("GET", "/api/v1/workflows", Some(Role::Viewer)),
+    ("GET", "/api/v1/workflows/x/graph", Some(Role::Viewer)),
     ("GET", "/api/v1/workflows/x", Some(Role::Viewer)),
     ("PUT", "/api/v1/workflows/x", Some(Role::Operator)),
     ("DELETE", "/api/v1/workflows/x", Some(Role::Operator)),

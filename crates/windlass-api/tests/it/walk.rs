@@ -70,6 +70,10 @@ impl Walk {
         let mut names: BTreeMap<_, _> = names.map(|(name, value)| (name, value.to_owned())).into();
         names.extend([("pool", "x".into()), ("token", "x".into()), ("run", run), ("schedule", schedule)]);
         names.insert("page", "get-started".into());
+        let assets = world.folder.path().join("ui/assets");
+        std::fs::create_dir_all(&assets).unwrap();
+        std::fs::write(assets.join("x.js"), "").unwrap();
+        names.insert("file", "x.js".into());
         Walk { world, names, token }
     }
 

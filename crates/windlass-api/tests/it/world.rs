@@ -86,6 +86,7 @@ impl World {
             wait: Duration::from_secs(20),
             store: "sqlite:store.db".into(),
             version: "0.0.0-test".into(),
+            ui: windlass_ui::Source::Folder(folder.path().join("ui")),
         };
         let stop = CancellationToken::new();
         let server = tokio::spawn(Server::new(handle.clone(), config).serve(listener, stop.clone()));

@@ -150,6 +150,9 @@ impl MasterPart {
             wait: CALL_WAIT,
             store: store.shown(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            ui: settings
+                .text("ui_dir")
+                .map_or(windlass_ui::Source::Program, |folder| windlass_ui::Source::Folder(folder.into())),
         };
         let server = Server::new(handle.clone(), server_config);
         let server = tokio::spawn(server.serve(listener, stop.child_token()));

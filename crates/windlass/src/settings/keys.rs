@@ -231,6 +231,14 @@ pub const KEYS: &[Key] = &[
         meaning: "Whether http tasks may call loopback, link-local and private addresses",
     },
     Key {
+        name: "ui_dir",
+        kind: Text,
+        roles: MASTERS,
+        value: "DIR",
+        default: None,
+        meaning: "Folder of a built web UI, to serve instead of the one inside the program",
+    },
+    Key {
         name: "log_format",
         kind: Text,
         roles: ALL,
