@@ -10,7 +10,7 @@ VENV := $(SETUP)/venv
 PYTHON_REQUIREMENTS := crates/windlass-workflow/tests/requirements.txt
 
 
-.PHONY: help setup build demo test lint accept mutants fuzz bench peers docs clean
+.PHONY: help setup ui build demo test lint accept mutants fuzz bench peers docs clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -23,22 +23,39 @@ $(VENV)/ready: $(PYTHON_REQUIREMENTS)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $(PYTHON_REQUIREMENTS)
 	touch $@
 
-build: ## build the program: target/release/windlass
+# npm leaves this file when what package-lock.json names is there.
+UI_PACKAGES := ui/node_modules/.package-lock.json
+UI_SOURCES := $(shell find ui/src ui/scripts -type f 2>/dev/null) ui/index.html ui/vite.config.ts ui/tsconfig.json
+
+$(UI_PACKAGES): ui/package-lock.json ui/package.json
+	scripts/ensure-packages node
+	cd ui && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+
+ui/dist/index.html: $(UI_PACKAGES) $(UI_SOURCES) docs/reference/openapi.json
+	cd ui && npm run --silent build
+
+ui: ui/dist/index.html ## build the web UI, which the program then carries
+
+build: ui ## build the program: target/release/windlass
 	cargo build --release -p windlass
 
 demo: build ## 1 master, 3 workers, 100 tasks; DEMO_SCALE=0.1 shortens them
 	target/release/windlass demo
 
-test: setup lint ## run every check, at a size that fits half an hour on two cores
+test: setup ui lint ## run every check, at a size that fits half an hour on two cores
 	cargo test --workspace --all-targets
 	cargo test --workspace --doc
+	cd ui && npm test --silent
+	cd ui && npm run --silent e2e
 	cargo test -p windlass --features failpoints --test processes crash_points
 
-lint: ## format, clippy with warnings as errors, licences and banned crates
+lint: $(UI_PACKAGES) ## format, clippy with warnings as errors, licences and banned crates
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p windlass --all-targets --features failpoints -- -D warnings
 	cargo test --quiet -p windlass-tests dependencies
+	cd ui && npm run --silent check
 
 accept: test build ## everything of `make test`, then the long runs: simulation, planted bugs, fuzzing and measurements
 	cargo run --release -p windlass-sim -- --seeds 3000
@@ -69,4 +86,5 @@ docs: ## rewrite the generated pages of docs/; review the difference
 
 clean: ## remove everything that was built or installed here
 	cargo clean
-	rm -rf $(SETUP) fuzz/target
+	rm -rf $(SETUP) fuzz/target ui/node_modules ui/screenshots
+	cd ui/dist && rm -rf assets index.html
