@@ -25,6 +25,9 @@ use crate::{answers, calls, login, random, routes};
 /// Names a request, in its answer and in the log.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// Where masters talk to each other.
+const MASTERS: &str = "/windlass.v1.Masters/";
+
 /// Everything that the port serves.
 pub fn router<S: Store + 'static>(api: &Arc<Api<S>>) -> Router {
     let api = Arc::clone(api);
@@ -45,6 +48,9 @@ async fn answer<S: Store + 'static>(api: &Arc<Api<S>>, request: Request<Body>) -
         .get(CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"));
     let answering = async {
+        if is_grpc && request.uri().path().starts_with(MASTERS) {
+            return master(api, request).await;
+        }
         if is_grpc {
             return worker(api, request).await;
         }
@@ -85,6 +91,14 @@ async fn call<S: Store + 'static>(api: &Arc<Api<S>>, request: Request<Body>) -> 
         }
         refusal.into_response()
     })
+}
+
+/// The stream of another master, which shows what only those who read the store know.
+async fn master<S: Store + 'static>(api: &Arc<Api<S>>, request: Request<Body>) -> Response {
+    match api.handle.peer_service().oneshot(request).await {
+        Ok(response) => response.map(Body::new),
+        Err(never) => answers::never(never),
+    }
 }
 
 /// The stream of a worker.

@@ -63,6 +63,24 @@ pub struct Lease {
     pub counter: Counter,
     /// Up to which change of the global rows it has acted.
     pub applied: Revision,
+    /// How other masters reach it; `None` if they do not.
+    pub contact: Option<Contact>,
+}
+
+/// How other masters reach a master.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Contact {
+    /// Where it listens, as `http://host:port`.
+    pub address: Arc<str>,
+    /// What another master shows when it comes: it is made at each start and told to nobody but the store, so that
+    /// whoever knows it may read the store, too.
+    pub secret: Arc<str>,
+}
+
+impl fmt::Debug for Contact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Contact").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 /// What a renew says.

@@ -10,6 +10,7 @@ use windlass_core::master::input::{Input, Reply};
 use windlass_core::shard::input::{Answer, Call};
 use windlass_core::time::Now;
 use windlass_model::{Name, OwnerId, ShardCount, ShardId, WorkerId};
+use windlass_protocol::v1::masters_server::MastersServer;
 use windlass_protocol::v1::workers_server::WorkersServer;
 use windlass_store::Store;
 
@@ -18,6 +19,7 @@ use crate::definitions::DefinitionCache;
 use crate::feed::{Feed, Touched};
 use crate::logs::{LogError, LogReader, LogWanted};
 use crate::measures::Measures;
+use crate::peers::{self, PeerService, Peers};
 use crate::shell::Message;
 use crate::streams::{Streams, WorkerService};
 use crate::workers::{Names, Worker};
@@ -37,6 +39,7 @@ pub(crate) struct Inner<S> {
     pub definitions: Arc<DefinitionCache<S>>,
     calls: Arc<Calls>,
     streams: Arc<Streams>,
+    peers: Arc<Peers<S>>,
     names: Arc<Names>,
     feed: Feed,
     measures: Arc<Measures>,
@@ -67,6 +70,7 @@ impl<S: Store + 'static> Handle<S> {
         definitions: Arc<DefinitionCache<S>>,
         calls: Arc<Calls>,
         streams: Arc<Streams>,
+        peers: Arc<Peers<S>>,
         names: Arc<Names>,
         feed: Feed,
         measures: Arc<Measures>,
@@ -81,6 +85,7 @@ impl<S: Store + 'static> Handle<S> {
                 definitions,
                 calls,
                 streams,
+                peers,
                 names,
                 feed,
                 measures,
@@ -124,6 +129,13 @@ impl<S: Store + 'static> Handle<S> {
         WorkersServer::new(WorkerService(Arc::clone(&self.inner.streams))).max_decoding_message_size(MESSAGE)
     }
 
+    /// The service that other masters connect to. It asks who comes by itself.
+    pub fn peer_service(&self) -> MastersServer<PeerService<S>> {
+        MastersServer::new(PeerService(Arc::clone(&self.inner.peers)))
+            .max_decoding_message_size(peers::MESSAGE)
+            .max_encoding_message_size(peers::MESSAGE)
+    }
+
     /// Asks a shard for something, and waits so long for its answer.
     pub async fn call(&self, shard: ShardId, what: Call, wait: Duration) -> Result<Answer, CallError> {
         let (call, answer) = self.inner.calls.begin();
@@ -157,13 +169,16 @@ impl<S: Store + 'static> Handle<S> {
 
     /// The workers that this master knows.
     pub async fn workers(&self) -> Vec<Worker> {
-        let known = self.inner.streams.known();
+        let (known, names) = (self.inner.streams.known(), Arc::clone(&self.inner.names));
         let workers = self.inspect(move |master, now| {
             let view = |worker: windlass_core::master::input::KnownWorker<'_>| {
                 let said = known.get(&worker.life.worker);
                 Worker {
                     life: worker.life,
-                    name: said.map_or_else(|| worker.life.worker.to_string(), |said| said.name.to_string()),
+                    name: said
+                        .map(|said| said.name.to_string())
+                        .or_else(|| names.of(worker.life.worker))
+                        .unwrap_or_else(|| worker.life.worker.to_string()),
                     program: said.map(|said| said.program.clone()),
                     capability: Arc::clone(worker.capability),
                     status: worker.status,

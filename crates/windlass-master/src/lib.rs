@@ -3,6 +3,7 @@
 //! ```text
 //! callers ── Handle ──┐                       ┌──► store calls ──► store
 //! workers ── streams ─┼──► inbox ──► shell ───┼──► streams ──────► workers
+//! masters ── peers ───┤                       ├──► peers ────────► masters
 //! store answers ──────┘            (the loop) └──► answers ──────► callers
 //! ```
 //!
@@ -12,6 +13,7 @@
 mod shell;
 
 mod alerts;
+mod peers;
 mod store_calls;
 mod streams;
 

@@ -1,5 +1,10 @@
 //! Random numbers from the system.
 
+/// What nobody can guess.
+pub fn secret() -> String {
+    format!("{:016x}{:016x}", number(), number())
+}
+
 /// A number that nobody else has, for ids and keys.
 pub fn number() -> u64 {
     let mut bytes = [0; 8];

@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 use windlass_clock::Clock;
-use windlass_core::durable::Sighting;
+use windlass_core::durable::{Contact, Sighting};
 use windlass_core::master::Master;
-use windlass_core::master::input::{Decision, Effect, Input, Settings};
+use windlass_core::master::input::{Decision, Effect, Input, Settings, StoreAnswer};
 use windlass_core::time::Now;
 use windlass_model::{Name, OwnerId};
 use windlass_store::Store;
@@ -19,6 +19,7 @@ use crate::definitions::DefinitionCache;
 use crate::feed::Feed;
 use crate::handle::Handle;
 use crate::measures::Measures;
+use crate::peers::Peers;
 use crate::random;
 use crate::store_calls::StoreCalls;
 use crate::streams::Streams;
@@ -37,6 +38,8 @@ const WALL_LOOK: Duration = Duration::from_secs(1);
 pub struct Config {
     /// Its name, a label that says which shards it should own.
     pub name: Name,
+    /// Where other masters and workers reach it, as `http://host:port`.
+    pub address: Arc<str>,
     /// How many commits may be under way side by side.
     pub lanes: u16,
     /// How many commits of one lane may be under way one behind the other.
@@ -80,6 +83,7 @@ pub struct Shell<S> {
     decision: Decision,
     stores: StoreCalls<S>,
     streams: Arc<Streams>,
+    peers: Arc<Peers<S>>,
     calls: Arc<Calls>,
     alerts: Alerts,
     feed: Feed,
@@ -106,6 +110,7 @@ impl<S: Store + 'static> Shell<S> {
                 ..windlass_core::shard::input::Settings::default()
             },
         };
+        let contact = Contact { address: Arc::clone(&config.address), secret: random::secret().into() };
         let (sender, inbox) = mpsc::channel(INBOX);
         let tasks = TaskTracker::new();
         let mut decision = Decision::default();
@@ -119,12 +124,23 @@ impl<S: Store + 'static> Shell<S> {
                 tasks.spawn(async move { names.store(&*store, worker, &name).await });
             }
         };
+        let peers = Arc::new(Peers::new(
+            owner,
+            config.name.clone(),
+            contact.clone(),
+            clock.clone(),
+            Arc::clone(&store),
+            Arc::clone(&definitions),
+            sender.clone(),
+            tasks.clone(),
+        ));
         let streams = Arc::new(Streams::new(
             Box::new(named),
             sender.clone(),
             owner,
             config.name.clone(),
             config.worker_timeout,
+            &config.address,
         ));
         let calls = Arc::new(Calls::default());
         let (feed, measures) = (Feed::default(), Arc::new(Measures::default()));
@@ -135,6 +151,7 @@ impl<S: Store + 'static> Shell<S> {
             Arc::clone(&definitions),
             Arc::clone(&calls),
             Arc::clone(&streams),
+            Arc::clone(&peers),
             Arc::clone(&names),
             feed.clone(),
             Arc::clone(&measures),
@@ -145,6 +162,7 @@ impl<S: Store + 'static> Shell<S> {
             store,
             owner,
             config.name.clone(),
+            contact,
             definitions,
             names,
             feed.clone(),
@@ -162,6 +180,7 @@ impl<S: Store + 'static> Shell<S> {
             decision,
             stores,
             streams,
+            peers,
             calls,
             alerts,
             feed,
@@ -185,6 +204,10 @@ impl<S: Store + 'static> Shell<S> {
                     Message::Input(input) => {
                         #[cfg(feature = "failpoints")]
                         self.fail.before_input(&input);
+                        if let Input::Stored(StoreAnswer::Looked(Some(look))) = &input {
+                            let addresses = self.peers.meet(&look.leases);
+                            self.streams.tell_masters(addresses);
+                        }
                         let started = self.feed.of_input(&input);
                         self.master.handle(now, input, &mut self.decision);
                         self.feed.tell(started);
@@ -197,6 +220,7 @@ impl<S: Store + 'static> Shell<S> {
         // Nothing that still arrives is taken, and whoever waits for an answer stops waiting.
         self.inbox.close();
         self.calls.close();
+        self.peers.close().await;
         self.streams.close();
         self.tasks.close();
         ended
@@ -210,8 +234,7 @@ impl<S: Store + 'static> Shell<S> {
             match effect {
                 Effect::Store(call) => self.stores.ask(call),
                 Effect::ToWorker(worker, frame) => self.streams.say(worker, frame),
-                // Masters that share a store meet later; what is said to them may be lost.
-                Effect::ToPeer(peer, _) => tracing::debug!(%peer, "no way to another master"),
+                Effect::ToPeer(peer, what) => self.peers.say(peer, what),
                 Effect::Deliver(id, note) => self.alerts.deliver(id, note),
                 Effect::Reply(call, reply) => self.calls.answer(call, reply),
                 Effect::NameTaken(rival) => return Some(Ended::NameTaken(rival)),
@@ -219,6 +242,7 @@ impl<S: Store + 'static> Shell<S> {
             }
         }
         self.streams.send();
+        self.peers.send();
         #[cfg(feature = "failpoints")]
         self.fail.after_effects();
         None

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use jiff::civil::{Date, Weekday};
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
-use windlass_core::durable::{Batch, GlobalKey, GlobalKind, GlobalRow, Revision};
+use windlass_core::durable::{Batch, Contact, GlobalKey, GlobalKind, GlobalRow, Revision};
 use windlass_core::master::input::{
     self, ClaimFailure, FlightId, Found, Globals, Input, LeaseFailure, Look, RegisterFailure, Renewal,
     StoreAnswer, StoreCall,
@@ -48,6 +48,7 @@ struct Asker<S> {
     store: Arc<S>,
     owner: OwnerId,
     name: Name,
+    contact: Contact,
     definitions: Arc<DefinitionCache<S>>,
     names: Arc<Names>,
     feed: Feed,
@@ -64,6 +65,7 @@ impl<S: Store + 'static> StoreCalls<S> {
         store: Arc<S>,
         owner: OwnerId,
         name: Name,
+        contact: Contact,
         definitions: Arc<DefinitionCache<S>>,
         names: Arc<Names>,
         feed: Feed,
@@ -72,7 +74,8 @@ impl<S: Store + 'static> StoreCalls<S> {
         tasks: TaskTracker,
     ) -> StoreCalls<S> {
         let (globals, complaints) = (Mutex::default(), Mutex::default());
-        let asker = Asker { store, owner, name, definitions, names, feed, measures, globals, complaints };
+        let asker =
+            Asker { store, owner, name, contact, definitions, names, feed, measures, globals, complaints };
         StoreCalls { asker: Arc::new(asker), inbox, tasks }
     }
 
@@ -109,7 +112,7 @@ impl<S: Store + 'static> Asker<S> {
     async fn answer(&self, call: StoreCall) -> StoreAnswer {
         match call {
             StoreCall::Register(seen) => {
-                let registered = self.store.register(self.owner, &self.name, seen).await;
+                let registered = self.store.register(self.owner, &self.name, Some(&self.contact), seen).await;
                 StoreAnswer::Registered(registered.map_err(|error| match error {
                     RegisterError::NameTaken { holder, .. } => RegisterFailure::NameTaken(holder),
                     error => {

@@ -18,7 +18,7 @@ use windlass_core::wire::{Frame, FromWorker};
 use windlass_model::{Incarnation, Name, OwnerId, WorkerId};
 use windlass_protocol::v1::workers_server::Workers;
 use windlass_protocol::v1::{self, worker_says};
-use windlass_protocol::{agree, from_worker, to_worker};
+use windlass_protocol::{PROTOCOL, agree, from_worker, to_worker};
 
 use crate::logs::LogQuestions;
 use crate::shell::Message;
@@ -37,6 +37,8 @@ pub struct Streams {
     owner: OwnerId,
     name: Name,
     worker_timeout: Duration,
+    /// Where all masters are.
+    masters: Mutex<Vec<String>>,
     table: Mutex<Table>,
     /// What one decision says to each worker, until it is sent.
     collected: Mutex<HashMap<WorkerId, Vec<Frame>>>,
@@ -73,6 +75,7 @@ impl Streams {
         owner: OwnerId,
         name: Name,
         worker_timeout: windlass_model::Duration,
+        address: &str,
     ) -> Streams {
         Streams {
             named,
@@ -80,6 +83,7 @@ impl Streams {
             owner,
             name,
             worker_timeout: Duration::from_millis(worker_timeout.as_millis()),
+            masters: Mutex::new(vec![address.to_owned()]),
             table: Mutex::default(),
             collected: Mutex::default(),
             questions: LogQuestions::default(),
@@ -107,6 +111,27 @@ impl Streams {
     /// Sends something else to a worker. Whether it has a stream here.
     pub fn send_to(&self, worker: WorkerId, what: Outgoing) -> bool {
         self.table().send(worker, what)
+    }
+
+    /// Tells every worker where masters are, if that has changed.
+    pub fn tell_masters(&self, addresses: Vec<String>) {
+        {
+            let mut known = self.masters.lock().unwrap_or_else(PoisonError::into_inner);
+            if *known == addresses {
+                return;
+            }
+            *known = addresses;
+        }
+        let welcome = self.welcome(PROTOCOL);
+        let table = self.table();
+        for worker in table.open.keys() {
+            table.send(*worker, Outgoing::Welcome(welcome.clone()));
+        }
+    }
+
+    fn welcome(&self, protocol: u32) -> v1::Welcome {
+        let masters = self.masters.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        v1::Welcome { protocol, owner: self.owner.0, name: self.name.to_string(), masters }
     }
 
     /// Ends every stream, and takes no new ones.
@@ -255,7 +280,7 @@ impl Workers for WorkerService {
             Status::failed_precondition(format!(
                 "this master speaks protocol {} to {}, the worker {}; use versions that are closer",
                 windlass_protocol::OLDEST,
-                windlass_protocol::PROTOCOL,
+                PROTOCOL,
                 hello.protocol
             ))
         })?;
@@ -269,12 +294,7 @@ impl Workers for WorkerService {
         self.0.inbox.send(connected).await.map_err(|_| Status::unavailable("this master is stopping"))?;
         tracing::info!(worker_id = %life.worker, worker = %name, "a worker has connected");
         (self.0.named)(life.worker, name);
-        let welcome = v1::Welcome {
-            protocol,
-            owner: self.0.owner.0,
-            name: self.0.name.to_string(),
-            masters: Vec::new(),
-        };
+        let welcome = self.0.welcome(protocol);
         self.0.table().send(life.worker, Outgoing::Welcome(welcome));
         tokio::spawn(Arc::clone(&self.0).read(life, stream, says));
         // Encoded where it is sent, so that the loop has nothing to do with it.

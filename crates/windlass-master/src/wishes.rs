@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinSet;
 use windlass_core::durable::Origin;
 use windlass_core::rows::{Key, Labels, RunRow, Selection, Trigger, Values};
 use windlass_core::run;
@@ -11,10 +12,10 @@ use windlass_core::shard::input::{
     Answer, Call, Command, Control, CreateRun, Expected, PutWorkflow, Refusal,
 };
 use windlass_core::shard::load::StoredRun;
-use windlass_core::shard::view::{Counts, JobView, JobsWanted, RunView, Stored};
+use windlass_core::shard::view::{AttemptView, Counts, JobView, JobsWanted, RunView, Stored, Work};
 use windlass_core::shard::why::Reason;
 use windlass_core::time::Wall;
-use windlass_model::{JobId, Name, Priority, RunId, ShardId, TaskId};
+use windlass_model::{JobId, Name, Priority, RunId, ShardId, TaskId, WorkerId};
 use windlass_store::content::Reject;
 use windlass_store::pins::{PinError, Pinning, Pins};
 use windlass_store::shards::LoadedRun;
@@ -326,6 +327,44 @@ impl<S: Store + 'static> Handle<S> {
             Answer::Why(why) => Ok(why),
             answer => Err(unexpected(answer)),
         }
+    }
+
+    /// Asks every shard the same, whoever owns it. Those that do not answer in time are left out.
+    async fn each_shard<T: Send + 'static>(
+        &self,
+        what: Call,
+        wait: Duration,
+        read: fn(Answer) -> Option<T>,
+    ) -> BTreeMap<ShardId, T> {
+        let mut asked = JoinSet::new();
+        for shard in self.shards().shards() {
+            let (handle, what) = (self.clone(), what.clone());
+            asked.spawn(async move { Some((shard, read(handle.call(shard, what, wait).await.ok()?)?)) });
+        }
+        let mut answers = BTreeMap::new();
+        while let Some(answer) = asked.join_next().await {
+            answers.extend(answer.ok().flatten());
+        }
+        answers
+    }
+
+    /// How much work is not over, by shard.
+    pub async fn work(&self, wait: Duration) -> BTreeMap<ShardId, Work> {
+        let read = |answer| match answer {
+            Answer::Work(work) => Some(work),
+            _ => None,
+        };
+        self.each_shard(Call::Work, wait, read).await
+    }
+
+    /// What a worker has, in the order of shards and runs.
+    pub async fn attempts_on(&self, worker: WorkerId, wait: Duration) -> Vec<AttemptView> {
+        let read = |answer| match answer {
+            Answer::Attempts(attempts) => Some(attempts),
+            _ => None,
+        };
+        let found = self.each_shard(Call::AttemptsOn(worker), wait, read).await;
+        found.into_values().flatten().collect()
     }
 
     /// A version of a workflow that was read before, or is read now.

@@ -1,10 +1,11 @@
-//! What masters and workers send each other: the `.proto` files, and the way to the core's types and back.
+//! What masters and workers, and masters among themselves, send each other: the `.proto` files, and the way to the core's types and back.
 //!
 //! The messages are a promise to other versions of Windlass, the core's types are not; so each has its own shape,
 //! and everything that arrives is checked here, once. What several assignments of one message have in common, such
 //! as a script or a run's variables, is sent once.
 
 pub mod from_worker;
+pub mod heard_of;
 pub mod to_worker;
 
 mod assignments;

@@ -120,7 +120,7 @@ impl Script {
         const THIEF: OwnerId = OwnerId(1);
         let model = &mut self.world.store.model;
         let name = Name::new("thief").expect("a name");
-        let counter = model.register(THIEF, &name, None).expect("a lease");
+        let counter = model.register(THIEF, &name, None, None).expect("a lease");
         let owner =
             model.standings().iter().find(|standing| standing.shard == shard).and_then(|one| one.owner);
         let seen = model.leases().into_iter().find(|lease| Some(lease.owner) == owner);

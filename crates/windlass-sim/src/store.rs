@@ -137,7 +137,7 @@ impl Definitions for Readable<'_> {
 fn give_out_ids(model: &mut Model, wall: i64) {
     const NEARLY_ALL: usize = 4_094;
     let (owner, name) = (OwnerId(1), Name::new("before").expect("a name"));
-    let counter = model.register(owner, &name, None).expect("a lease");
+    let counter = model.register(owner, &name, None, None).expect("a lease");
     for standing in model.standings() {
         let shard = standing.shard;
         let claimed = model.claim(shard, owner, None).expect("a shard");
@@ -252,7 +252,7 @@ impl World {
             _ if !done => failed(&call),
             StoreCall::Register(seen) => {
                 let name = self.masters[number].name.clone();
-                StoreAnswer::Registered(match self.store.model.register(owner, &name, seen) {
+                StoreAnswer::Registered(match self.store.model.register(owner, &name, None, seen) {
                     Ok(counter) => Ok(counter),
                     Err(RegisterError::NameTaken { holder, .. }) => Err(RegisterFailure::NameTaken(holder)),
                     Err(_) => Err(RegisterFailure::Failed),

@@ -59,7 +59,7 @@ async fn measure() {
             let options = Options { lanes: usize::from(*lanes), ..Options::default() };
             let store = PostgresStore::open(&Address::read(&url, None).unwrap(), &options).await.unwrap();
             let store = Arc::new(store);
-            store.register(OwnerId(1), &Name::new("bench").unwrap(), None).await.unwrap();
+            store.register(OwnerId(1), &Name::new("bench").unwrap(), None, None).await.unwrap();
             let (mut ours, mut bare) = (Vec::new(), Vec::new());
             for lane in 0..*lanes {
                 ours.push(Ours::new(Arc::clone(&store), lane).await);

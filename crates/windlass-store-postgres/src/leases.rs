@@ -2,7 +2,9 @@
 
 use windlass_model::{Name, OwnerId};
 use windlass_store::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
-use windlass_store::leases::{Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
+use windlass_store::leases::{
+    Contact, Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting,
+};
 
 use crate::queries::{globals, leases, shards};
 use crate::session::Session;
@@ -12,6 +14,7 @@ pub(crate) async fn register(
     session: &Session,
     owner: OwnerId,
     name: Name,
+    contact: Option<Contact>,
     seen: Option<Sighting>,
 ) -> Result<Counter, Stop<RegisterError>> {
     // One after the other: of two who want a name, the second sees the first.
@@ -31,7 +34,7 @@ pub(crate) async fn register(
         leases::remove(session, holder.owner).await?;
     }
     let counter = Counter::first(leases::count_registration(session).await?);
-    leases::insert(session, &Lease { owner, name, counter, applied: Revision::NONE }).await?;
+    leases::insert(session, &Lease { owner, name, counter, applied: Revision::NONE, contact }).await?;
     Ok(counter)
 }
 

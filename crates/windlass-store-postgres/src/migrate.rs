@@ -9,6 +9,7 @@ use crate::session::{Asked, Session};
 const STEPS: &[&str] = &[
     include_str!("../migrations/0001_tables.sql"),
     include_str!("../migrations/0002_labels_and_counts.sql"),
+    include_str!("../migrations/0003_masters_reach_each_other.sql"),
 ];
 
 const _: () = assert!(STEPS.len() == SchemaVersion::CURRENT.0 as usize, "each version needs its step");

@@ -14,7 +14,9 @@ use windlass_store::content;
 use windlass_store::encoding::Malformed;
 use windlass_store::fault::Cause;
 use windlass_store::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
-use windlass_store::leases::{Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
+use windlass_store::leases::{
+    Contact, Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting,
+};
 use windlass_store::opening::Identity;
 use windlass_store::reads::{Cursor, Filter, FoundPool, FoundRun, Page};
 use windlass_store::retention::{RetainError, Retention, Swept};
@@ -147,12 +149,13 @@ impl Store for PostgresStore {
         &self,
         owner: OwnerId,
         name: &Name,
+        contact: Option<&Contact>,
         seen: Option<Sighting>,
     ) -> Result<Counter, RegisterError> {
-        let name = name.clone();
+        let (name, contact) = (name.clone(), contact.cloned());
         self.keep("register a master", move |session| {
-            let name = name.clone();
-            async move { leases::register(&session, owner, name, seen).await }
+            let (name, contact) = (name.clone(), contact.clone());
+            async move { leases::register(&session, owner, name, contact, seen).await }
         })
         .await
     }

@@ -100,7 +100,7 @@ struct Ours {
 impl Ours {
     fn new(file: &Path) -> Ours {
         let store = SqliteStore::open(file, &Options::default()).unwrap();
-        wait(store.register(OwnerId(1), &Name::new("bench").unwrap(), None)).unwrap();
+        wait(store.register(OwnerId(1), &Name::new("bench").unwrap(), None, None)).unwrap();
         let claimed = wait(store.claim(ShardId::LEADER, OwnerId(1), None)).unwrap();
         let run = RunIdSource::new(ShardId::LEADER, None).next_id(NOW.0).unwrap();
         let mut ours = Ours { store, epoch: claimed.epoch, commits: claimed.commits, run, next_job: 0 };

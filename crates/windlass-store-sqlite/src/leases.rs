@@ -3,7 +3,9 @@
 use rusqlite::Connection;
 use windlass_model::{Name, OwnerId};
 use windlass_store::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
-use windlass_store::leases::{Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
+use windlass_store::leases::{
+    Contact, Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting,
+};
 
 use crate::queries::{globals, leases, shards};
 use crate::transaction::Stop;
@@ -12,6 +14,7 @@ pub(crate) fn register(
     connection: &Connection,
     owner: OwnerId,
     name: Name,
+    contact: Option<Contact>,
     seen: Option<Sighting>,
 ) -> Result<Counter, Stop<RegisterError>> {
     if let Some(lease) = leases::get(connection, owner)?.transpose()? {
@@ -29,7 +32,7 @@ pub(crate) fn register(
         leases::remove(connection, holder.owner)?;
     }
     let counter = Counter::first(leases::count_registration(connection)?);
-    leases::put(connection, &Lease { owner, name, counter, applied: Revision::NONE })?;
+    leases::put(connection, &Lease { owner, name, counter, applied: Revision::NONE, contact })?;
     Ok(counter)
 }
 

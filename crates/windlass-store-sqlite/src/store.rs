@@ -16,7 +16,9 @@ use windlass_store::copies::{CopyError, StoreCopy};
 use windlass_store::encoding::Malformed;
 use windlass_store::fault::Cause;
 use windlass_store::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
-use windlass_store::leases::{Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
+use windlass_store::leases::{
+    Contact, Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting,
+};
 use windlass_store::opening::Identity;
 use windlass_store::reads::{Cursor, Filter, FoundPool, FoundRun, Page};
 use windlass_store::retention::{RetainError, Retention, Swept};
@@ -130,11 +132,14 @@ impl Store for SqliteStore {
         &self,
         owner: OwnerId,
         name: &Name,
+        contact: Option<&Contact>,
         seen: Option<Sighting>,
     ) -> Result<Counter, RegisterError> {
-        let name = name.clone();
-        self.write_or("register a master", move |connection| leases::register(connection, owner, name, seen))
-            .await
+        let (name, contact) = (name.clone(), contact.cloned());
+        self.write_or("register a master", move |connection| {
+            leases::register(connection, owner, name, contact, seen)
+        })
+        .await
     }
 
     async fn renew(&self, owner: OwnerId, applied: Revision) -> Result<Renewed, RenewError> {

@@ -15,7 +15,7 @@ use crate::content::Limits;
 use crate::copies::{CopyError, StoreCopy};
 use crate::fault::Unavailable;
 use crate::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
-use crate::leases::{Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
+use crate::leases::{Contact, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
 use crate::opening::Identity;
 use crate::reads::{Cursor, Filter, FoundPool, FoundRun, Page};
 use crate::retention::{RetainError, Retention, Swept};
@@ -40,11 +40,12 @@ pub trait Store: Send + Sync {
     // --- masters ------------------------------------------------------------------------------------
 
     /// Gives a master its lease, and says where its counter begins. A name that another lease has is free
-    /// only if `seen` says where that one stands: it is ended. Harmless to repeat.
+    /// only if `seen` says where that one stands: it is ended. `contact` is for others to read. Harmless to repeat.
     fn register(
         &self,
         owner: OwnerId,
         name: &Name,
+        contact: Option<&Contact>,
         seen: Option<Sighting>,
     ) -> impl Future<Output = Result<crate::leases::Counter, RegisterError>> + Send;
 

@@ -8,7 +8,7 @@ use windlass_model::{Name, OwnerId};
 
 use crate::fault::{Unavailable, Unknown};
 
-pub use windlass_core::durable::{Counter, Lease, Renewed, Sighting};
+pub use windlass_core::durable::{Contact, Counter, Lease, Renewed, Sighting};
 
 /// Why a master did not get a lease.
 #[derive(Debug, thiserror::Error)]

@@ -22,7 +22,7 @@ impl SchemaVersion {
     /// The oldest that this program can bring forward.
     pub const OLDEST: SchemaVersion = SchemaVersion(1);
     /// The one that this program writes.
-    pub const CURRENT: SchemaVersion = SchemaVersion(2);
+    pub const CURRENT: SchemaVersion = SchemaVersion(3);
 }
 
 impl fmt::Display for SchemaVersion {
@@ -122,7 +122,7 @@ mod tests {
         let says = |refused: Result<(), OpenError>| refused.unwrap_err().to_string();
         assert_eq!(
             says(found(7).check(None)),
-            "cannot open store 0000000000000abc: it has schema version 7, this program knows 1 to 2; \
+            "cannot open store 0000000000000abc: it has schema version 7, this program knows 1 to 3; \
              hint: use the newer windlass that wrote it"
         );
         assert!(says(found(0).check(None)).contains("older windlass"));

@@ -3,8 +3,11 @@
 //! One task for each address that was given keeps a stream open: it connects, says who this is, passes on what comes,
 //! and begins again when the stream breaks. What is said to a master that is not there is lost; the machine says again
 //! what matters.
+//!
+//! A master says where the others are, at the beginning and whenever that changes; each of them gets a stream, too. An
+//! address that was only heard of is given up when there is no stream to it and the newest word does not name it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -42,6 +45,9 @@ const AGAIN_FIRST: Duration = Duration::from_millis(50);
 const AGAIN_MAX: Duration = Duration::from_secs(1);
 /// The longest message of a master: a few thousand assignments with long scripts.
 const MESSAGE: usize = 128 << 20;
+
+/// The most addresses that are heard of and tried: masters are few, and what one says must not cost without end.
+const HEARD_MOST: usize = 64;
 
 /// Where masters are, and who calls them.
 #[derive(Clone, Debug)]
@@ -113,6 +119,10 @@ struct Open {
     streams: HashMap<OwnerId, mpsc::Sender<Vec<v1::WorkerSays>>>,
     /// By whose stream the owner of a shard was last heard.
     owners: HashMap<ShardId, OwnerId>,
+    /// The addresses that are tried.
+    tried: HashSet<String>,
+    /// Where masters are, by the newest word of one of them.
+    heard: Vec<String>,
 }
 
 impl Masters {
@@ -130,8 +140,10 @@ impl Masters {
             stop: stop.clone(),
             tasks: TaskTracker::new(),
         });
-        for endpoint in endpoints? {
-            shared.tasks.spawn(Arc::clone(&shared).keep(endpoint));
+        for (endpoint, address) in endpoints?.into_iter().zip(&shared.addresses.masters) {
+            if shared.open().tried.insert(address.clone()) {
+                shared.tasks.spawn(Arc::clone(&shared).keep(address.clone(), endpoint));
+            }
         }
         Ok(Masters { shared, incoming, stop })
     }
@@ -222,7 +234,7 @@ impl Shared {
     }
 
     /// Keeps a stream to one address open.
-    async fn keep(self: Arc<Shared>, endpoint: Endpoint) {
+    async fn keep(self: Arc<Shared>, address: String, endpoint: Endpoint) {
         let mut wait = AGAIN_FIRST;
         let mut said = false;
         loop {
@@ -231,11 +243,13 @@ impl Shared {
                 ended = self.serve(&endpoint) => ended,
                 () = self.stop.cancelled() => return,
             };
+            if self.gives_up(&address) {
+                return;
+            }
             if let Err(status) = ended
                 && !said
             {
                 said = true;
-                let address = endpoint.uri();
                 let error = status.message();
                 tracing::warn!(%address, error, "no stream to a master; it is tried again and again");
             }
@@ -248,6 +262,46 @@ impl Shared {
             }
             wait = (wait * 2).min(AGAIN_MAX);
         }
+    }
+
+    /// A master has said where masters are: those that are new get a stream.
+    fn hear_of(self: &Arc<Shared>, addresses: &[String]) {
+        if addresses.is_empty() {
+            return;
+        }
+        let mut open = self.open();
+        open.heard = addresses.iter().take(HEARD_MOST).cloned().collect();
+        for address in addresses.iter().take(HEARD_MOST) {
+            if open.tried.len() >= HEARD_MOST + self.addresses.masters.len() || open.tried.contains(address) {
+                continue;
+            }
+            match endpoint(address) {
+                Ok(endpoint) => {
+                    tracing::info!(%address, "heard of another master");
+                    open.tried.insert(address.clone());
+                    self.tasks.spawn(Arc::clone(self).keep(address.clone(), endpoint));
+                }
+                Err(error) => tracing::warn!(%error, "heard of a master at no address"),
+            }
+        }
+    }
+
+    /// Whether an address was only heard of, and is not spoken of any more.
+    fn gives_up(&self, address: &str) -> bool {
+        let mut open = self.open();
+        let wanted = self.addresses.masters.iter().chain(&open.heard).any(|known| known == address);
+        if !wanted {
+            tracing::info!(address, "a master is not spoken of any more");
+            open.tried.remove(address);
+        }
+        !wanted
+    }
+
+    async fn wait_until_gone(&self, owner: OwnerId) -> Result<(), Status> {
+        while self.open().streams.contains_key(&owner) {
+            tokio::time::sleep(AGAIN_MAX).await;
+        }
+        Ok(())
     }
 
     /// One stream, from its beginning to its end.
@@ -280,8 +334,22 @@ impl Shared {
             }
         };
         let owner = OwnerId(welcome.owner);
+        self.hear_of(&welcome.masters);
+        let is_new = {
+            let mut open = self.open();
+            let is_new = !open.streams.contains_key(&owner);
+            if is_new {
+                open.streams.insert(owner, queue.clone());
+            }
+            is_new
+        };
+        if !is_new {
+            // The same master under another address: one stream to it is enough. When that has broken, this way may
+            // still be good.
+            drop((says, queue, client));
+            return self.wait_until_gone(owner).await;
+        }
         tracing::info!(master = welcome.name, address = %endpoint.uri(), "connected to a master");
-        self.open().streams.insert(owner, queue.clone());
         let ended = self.read(owner, &mut says, queue).await;
         self.open().streams.remove(&owner);
         let _ = self.incoming.send(Incoming::MasterGone(owner)).await;
@@ -290,7 +358,7 @@ impl Shared {
 
     /// Passes on what a master says until its stream ends.
     async fn read(
-        &self,
+        self: &Arc<Shared>,
         owner: OwnerId,
         says: &mut Streaming<v1::ToWorker>,
         queue: mpsc::Sender<Vec<v1::WorkerSays>>,
@@ -309,7 +377,7 @@ impl Shared {
                     }
                     master_says::What::Log(question) => answers.asked(question),
                     master_says::What::LogOver(question) => answers.over(question),
-                    master_says::What::Welcome(_) => {}
+                    master_says::What::Welcome(welcome) => self.hear_of(&welcome.masters),
                 }
             }
         }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
+use windlass_core::shard::view::Work;
 use windlass_model::ShardId;
 use windlass_rest::cluster::{Cluster, Master, MasterState, Shard, WorkCounts, WorkerCounts};
 use windlass_rest::workers::{Worker, WorkerState};
@@ -12,6 +14,9 @@ use crate::answers::{self, Answer};
 use crate::api::Api;
 use crate::asked::Asked;
 
+/// How long is waited for what shards say of their work: while one changes hands, the rest is shown without it.
+pub const LOOK_WAIT: Duration = Duration::from_secs(1);
+
 /// The cluster as it stands.
 pub async fn show<S: Store + 'static>(api: &Arc<Api<S>>, asked: &Asked) -> Answer {
     asked.no_query()?;
@@ -20,8 +25,8 @@ pub async fn show<S: Store + 'static>(api: &Arc<Api<S>>, asked: &Asked) -> Answe
     let names: BTreeMap<_, _> = leases.iter().map(|lease| (lease.owner, lease.name.to_string())).collect();
     let leads = standings.iter().find(|standing| standing.shard == ShardId::LEADER);
     let leader = leads.and_then(|standing| standing.owner);
-    let own = api.handle.inspect(|master, _| (open_by_shard(master), work(master))).await;
-    let (open, work) = own.unwrap_or_default();
+    let open = api.handle.work(LOOK_WAIT).await;
+    let work = sum(open.values());
     let mut masters: Vec<_> = leases
         .iter()
         .map(|lease| Master {
@@ -29,7 +34,7 @@ pub async fn show<S: Store + 'static>(api: &Arc<Api<S>>, asked: &Asked) -> Answe
             name: lease.name.to_string(),
             // A lease that has ended is gone from the list; one that stands still is ended by who sees it.
             state: MasterState::Alive,
-            address: None,
+            address: lease.contact.as_ref().map(|contact| contact.address.to_string()),
             shards: standings.iter().filter(|standing| standing.owner == Some(lease.owner)).count() as u32,
             leader: leader == Some(lease.owner),
             started_at: None,
@@ -41,7 +46,7 @@ pub async fn show<S: Store + 'static>(api: &Arc<Api<S>>, asked: &Asked) -> Answe
         shard: standing.shard.number().into(),
         owner: standing.owner.and_then(|owner| names.get(&owner).cloned()),
         epoch: standing.epoch.0,
-        open_runs: open.get(&standing.shard).copied(),
+        open_runs: open.get(&standing.shard).map(|work| work.open_runs),
     });
     answers::ok(&Cluster {
         version: api.config.version.clone(),
@@ -74,14 +79,14 @@ pub fn worker_counts(workers: &[Worker]) -> WorkerCounts {
     counts
 }
 
-fn open_by_shard(master: &windlass_core::master::Master) -> BTreeMap<ShardId, u64> {
-    master.work().map(|(shard, work)| (shard, work.open_runs)).collect()
-}
-
 /// The work of this master's shards.
 pub fn work(master: &windlass_core::master::Master) -> WorkCounts {
+    sum(master.work().map(|(_, work)| work).collect::<Vec<_>>().iter())
+}
+
+fn sum<'a>(works: impl Iterator<Item = &'a Work>) -> WorkCounts {
     let mut sum = WorkCounts::default();
-    for (_, work) in master.work() {
+    for work in works {
         sum.open_runs += work.open_runs;
         sum.ready_jobs += work.ready_jobs;
         sum.running_jobs += work.running_jobs;

@@ -39,8 +39,8 @@ pub async fn show<S: Store + 'static>(api: &Arc<Api<S>>, id: &str, asked: &Asked
     asked.no_query()?;
     let mut worker = found(api, id).await?;
     if let Ok(id) = u64::from_str_radix(&worker.id, 16) {
-        let attempts = api.handle.inspect(move |master, _| master.attempts_on(WorkerId(id))).await;
-        worker.attempts = attempts.unwrap_or_default().iter().map(views::workers::attempt).collect();
+        let attempts = api.handle.attempts_on(WorkerId(id), super::cluster::LOOK_WAIT).await;
+        worker.attempts = attempts.iter().map(views::workers::attempt).collect();
     }
     answers::ok(&worker)
 }

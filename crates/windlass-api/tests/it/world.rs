@@ -65,6 +65,7 @@ impl World {
         let store = Arc::new(tokio::task::spawn_blocking(open).await.unwrap());
         let seconds = windlass_model::Duration::from_secs;
         let config = windlass_master::Config {
+            address: "http://127.0.0.1:1".into(),
             name: Name::new("m1").unwrap(),
             lanes: 1,
             pipeline: 3,

@@ -356,7 +356,9 @@ fn repeatable(what: &Call) -> bool {
         | Call::Backfill(_)
         | Call::Run(_)
         | Call::Jobs(..)
-        | Call::Why(_) => true,
+        | Call::Why(_)
+        | Call::Work
+        | Call::AttemptsOn(_) => true,
         // Somebody may have made another of that name meanwhile.
         Call::DeleteWorkflow(..) | Call::DeletePool(_) => false,
         Call::Control(_) | Call::ControlBackfill(..) => false,

@@ -226,11 +226,6 @@ impl Master {
         self.live_shards().map(|(id, shard)| (id, shard.work()))
     }
 
-    /// What a worker has of its shards.
-    pub fn attempts_on(&self, worker: WorkerId) -> Vec<crate::shard::view::AttemptView> {
-        self.live_shards().flat_map(|(_, shard)| shard.attempts_on(worker)).collect()
-    }
-
     /// For each class of ready work of its shards: how many jobs.
     pub fn demand(&self) -> impl Iterator<Item = (std::sync::Arc<crate::requirement::Requirement>, u64)> {
         self.live_shards().flat_map(|(_, shard)| shard.demand().map(|(class, _, count)| (class, count)))

@@ -17,7 +17,7 @@ use super::dependents::{Inquiry, Standing, Watch};
 use super::load::StoredRun;
 use super::payload::{Payload, RunEnv};
 use super::pools::{Ask, PoolStanding};
-use super::view::{JobView, JobsWanted, RunView};
+use super::view::{AttemptView, JobView, JobsWanted, RunView, Work};
 use super::why::Reason;
 use crate::attempt::StopReason;
 use crate::durable::Origin;
@@ -137,6 +137,10 @@ pub enum Call {
     Jobs(RunId, JobsWanted),
     /// To know why a job does not run.
     Why(JobId),
+    /// To know how much work is not over.
+    Work,
+    /// To see what a worker has of the shard.
+    AttemptsOn(WorkerId),
 }
 
 /// Free slots of a worker for one class of work.
@@ -483,6 +487,10 @@ pub enum Answer {
     /// The backfill that was started, by this call or by an earlier one with the same key, and how many
     /// runs it has in all.
     Backfill(BackfillId, u32),
+    /// How much work is not over.
+    Work(Work),
+    /// What a worker has of the shard, in the order of runs.
+    Attempts(Vec<AttemptView>),
     /// It cannot be done.
     Refused(Refusal),
 }

@@ -209,6 +209,11 @@ impl Shard {
                 out.messages.push(Message::Answer(call, answer));
             }
             Call::Why(job) => out.messages.push(Message::Answer(call, Answer::Why(self.why(job)))),
+            Call::Work => out.messages.push(Message::Answer(call, Answer::Work(self.work()))),
+            Call::AttemptsOn(worker) => {
+                let attempts = Answer::Attempts(self.attempts_on(worker));
+                out.messages.push(Message::Answer(call, attempts));
+            }
         }
     }
 

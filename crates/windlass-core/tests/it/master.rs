@@ -396,6 +396,7 @@ fn a_master_that_is_alone_keeps_a_slot_for_what_becomes_ready_next() {
         name: Name::new("other").unwrap(),
         counter: Counter(1),
         applied: Revision::NONE,
+        contact: None,
     });
     bench.look();
     assert_eq!(bench.declined, [GrantId(2)]);
@@ -405,7 +406,13 @@ fn a_master_that_is_alone_keeps_a_slot_for_what_becomes_ready_next() {
 fn what_another_master_passes_on_is_done_once_however_often_and_late_it_comes() {
     let mut bench = Bench::new(false);
     let name = Name::new("other").unwrap();
-    bench.leases.push(Lease { owner: PEER, name, counter: Counter(1), applied: Revision::NONE });
+    bench.leases.push(Lease {
+        owner: PEER,
+        name,
+        counter: Counter(1),
+        applied: Revision::NONE,
+        contact: None,
+    });
     bench.look();
     bench.passed_on(1, 1, Command::Pause);
     let (flight, _) = bench.commits.pop().expect("the run is paused");
@@ -435,7 +442,13 @@ fn what_another_master_passes_on_is_done_once_however_often_and_late_it_comes() 
 fn what_a_stranger_passes_on_is_not_done_until_a_look_has_shown_who_it_is() {
     let mut bench = Bench::new(false);
     let name = Name::new("other").unwrap();
-    bench.leases.push(Lease { owner: PEER, name, counter: Counter(1), applied: Revision::NONE });
+    bench.leases.push(Lease {
+        owner: PEER,
+        name,
+        counter: Counter(1),
+        applied: Revision::NONE,
+        contact: None,
+    });
     bench.passed_on(1, 1, Command::Pause);
     assert_eq!(bench.replies, [(Pass(1), Reply::NotHere)], "it has come since the last look");
     // It was told that nothing was done, and passes the call on anew; the first one comes again after all.

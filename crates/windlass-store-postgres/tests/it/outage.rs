@@ -224,7 +224,7 @@ fn while_nobody_listens_calls_are_refused_at_once_and_afterwards_all_is_well() {
 fn of_two_masters_that_commit_at_once_one_lands() {
     let place = Place::new();
     let (one, other) = (place.open(), place.open());
-    wait(one.register(OwnerId(1), &Name::new("one").unwrap(), None)).unwrap();
+    wait(one.register(OwnerId(1), &Name::new("one").unwrap(), None, None)).unwrap();
     let claimed = wait(one.claim(SHARD, OwnerId(1), None)).unwrap();
     let (epoch, mut commits) = (claimed.epoch, claimed.commits);
     let empty = |commits: Commits, epoch: Epoch| vec![Batch::empty(SHARD, epoch, commits)];
@@ -264,7 +264,7 @@ async fn master(store: Arc<PostgresStore>, owner: OwnerId, give_up: Instant) -> 
     let name = Name::new(&format!("m{}", owner.0)).unwrap();
     let mut landed = 0;
     while Instant::now() < give_up {
-        store.register(owner, &name, None).await.unwrap();
+        store.register(owner, &name, None, None).await.unwrap();
         let mut held = Vec::new();
         // In another order each: the store locks them in its own.
         for shard in [owner.0, owner.0 + 1, owner.0 + 2, owner.0 + 3].map(|number| number % 4) {

@@ -32,7 +32,7 @@ impl Owner<'_> {
     /// Joins as a new process life, and claims without having seen anybody stand still.
     pub fn join(store: &PostgresStore, owner: u64) -> Owner<'_> {
         let owner = OwnerId(owner);
-        wait(store.register(owner, &Name::new("m1").unwrap(), None)).unwrap();
+        wait(store.register(owner, &Name::new("m1").unwrap(), None, None)).unwrap();
         let claimed = wait(store.claim(SHARD, owner, None)).unwrap();
         wait(store.load(SHARD, claimed.epoch)).unwrap();
         Owner { store, epoch: claimed.epoch, commits: claimed.commits }

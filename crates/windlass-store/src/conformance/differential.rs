@@ -307,7 +307,7 @@ struct Side<S> {
 
 impl<S: Store> Side<S> {
     async fn new(store: S) -> Side<S> {
-        store.register(OWNER, &name("m1"), None).await.expect("a new store");
+        store.register(OWNER, &name("m1"), None, None).await.expect("a new store");
         let version = NewVersion {
             workflow: name("nightly"),
             hash: ContentHash::from_bytes([1; 32]),

@@ -137,7 +137,7 @@ pub(super) struct Owner<'a, S> {
 
 /// Registers a master under a name of its own.
 pub(super) async fn join(store: &impl Store, owner: OwnerId) -> Sighting {
-    let counter = store.register(owner, &name(&format!("m-{owner}")), None).await;
+    let counter = store.register(owner, &name(&format!("m-{owner}")), None, None).await;
     Sighting { owner, counter: counter.expect("nobody else has the name") }
 }
 

@@ -8,11 +8,11 @@ use super::fixtures::{ALICE, BOB, fenced, join, name, own, shard, sighting};
 use super::joined::joined;
 use crate::contract::Store;
 use crate::globals::Revision;
-use crate::leases::{LeaveError, RegisterError, RenewError, Sighting};
+use crate::leases::{Contact, LeaveError, RegisterError, RenewError, Sighting};
 
 pub(super) async fn a_name_belongs_to_one_live_master(store: &impl Store) {
-    let counter = store.register(ALICE, &name("m1"), None).await.expect("a new name");
-    let refused = store.register(BOB, &name("m1"), None).await;
+    let counter = store.register(ALICE, &name("m1"), None, None).await.expect("a new name");
+    let refused = store.register(BOB, &name("m1"), None, None).await;
     match refused {
         Err(RegisterError::NameTaken { holder, .. }) => {
             assert_eq!(holder, Sighting { owner: ALICE, counter });
@@ -20,13 +20,13 @@ pub(super) async fn a_name_belongs_to_one_live_master(store: &impl Store) {
         other => panic!("two masters of one name: {other:?}"),
     }
     store.renew(ALICE, Revision::NONE).await.expect("a lease");
-    let moved = store.register(BOB, &name("m1"), Some(Sighting { owner: ALICE, counter })).await;
+    let moved = store.register(BOB, &name("m1"), None, Some(Sighting { owner: ALICE, counter })).await;
     assert!(matches!(moved, Err(RegisterError::NameTaken { .. })), "{moved:?}");
-    let other = store.register(ALICE, &name("m2"), None).await;
+    let other = store.register(ALICE, &name("m2"), None, None).await;
     assert!(matches!(other, Err(RegisterError::OwnerTaken { .. })), "{other:?}");
     let many = (10..14).map(OwnerId).map(|owner| {
         let name = name("m3");
-        async move { store.register(owner, &name, None).await }
+        async move { store.register(owner, &name, None, None).await }
     });
     let many = joined(many.collect()).await;
     assert_eq!(many.iter().filter(|one| one.is_ok()).count(), 1, "{many:?}");
@@ -36,10 +36,10 @@ pub(super) async fn a_name_belongs_to_one_live_master(store: &impl Store) {
 }
 
 pub(super) async fn a_name_of_a_lease_that_stands_still_is_free(store: &impl Store) {
-    let counter = store.register(ALICE, &name("m1"), None).await.expect("a new name");
+    let counter = store.register(ALICE, &name("m1"), None, None).await.expect("a new name");
     let alice = store.claim(shard(0), ALICE, None).await.expect("nobody's");
     let seen = Sighting { owner: ALICE, counter };
-    store.register(BOB, &name("m1"), Some(seen)).await.expect("she stands still");
+    store.register(BOB, &name("m1"), None, Some(seen)).await.expect("she stands still");
     let owners: Vec<_> = store.leases().await.expect("leases").iter().map(|lease| lease.owner).collect();
     assert_eq!(owners, [BOB]);
     // What was hers is anybody's, and she is told.
@@ -50,10 +50,22 @@ pub(super) async fn a_name_of_a_lease_that_stands_still_is_free(store: &impl Sto
 }
 
 pub(super) async fn registering_again_is_harmless(store: &impl Store) {
-    let first = store.register(ALICE, &name("m1"), None).await.expect("a new name");
-    let again = store.register(ALICE, &name("m1"), None).await.expect("the same lease");
+    let first = store.register(ALICE, &name("m1"), None, None).await.expect("a new name");
+    let again = store.register(ALICE, &name("m1"), None, None).await.expect("the same lease");
     assert_eq!(first, again);
     assert_eq!(store.leases().await.expect("leases").len(), 1);
+}
+
+pub(super) async fn a_lease_says_how_its_master_is_reached(store: &impl Store) {
+    let contact = Contact { address: "http://m1.example:8000".into(), secret: "s3cr\u{e9}t".into() };
+    store.register(ALICE, &name("m1"), Some(&contact), None).await.expect("a new name");
+    store.register(BOB, &name("m2"), None, None).await.expect("a new name");
+    store.renew(ALICE, Revision::NONE).await.expect("a lease");
+    let leases = store.leases().await.expect("leases");
+    let contacts: Vec<_> = leases.into_iter().map(|lease| (lease.owner, lease.contact)).collect();
+    assert_eq!(contacts, [(ALICE, Some(contact.clone())), (BOB, None)]);
+    let shown = format!("{contacts:?}");
+    assert!(shown.contains("m1.example") && !shown.contains(&*contact.secret), "{shown}");
 }
 
 pub(super) async fn a_renew_moves_the_counter_and_names_the_shards(store: &impl Store) {

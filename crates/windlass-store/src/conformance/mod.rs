@@ -118,6 +118,7 @@ macro_rules! each_case {
                 a_name_belongs_to_one_live_master,
                 a_name_of_a_lease_that_stands_still_is_free,
                 registering_again_is_harmless,
+                a_lease_says_how_its_master_is_reached,
                 a_renew_moves_the_counter_and_names_the_shards,
                 a_lost_shard_is_missing_from_the_renew,
                 a_renew_without_a_lease_is_refused,

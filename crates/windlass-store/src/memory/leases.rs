@@ -7,7 +7,7 @@ use windlass_model::{Name, OwnerId};
 use super::Model;
 use crate::content::{self, Limits};
 use crate::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
-use crate::leases::{Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
+use crate::leases::{Contact, Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
 
 impl Model {
     /// See [`Store::register`](crate::Store::register).
@@ -15,6 +15,7 @@ impl Model {
         &mut self,
         owner: OwnerId,
         name: &Name,
+        contact: Option<&Contact>,
         seen: Option<Sighting>,
     ) -> Result<Counter, RegisterError> {
         if let Some(lease) = self.leases.get(&owner) {
@@ -33,7 +34,8 @@ impl Model {
         }
         self.registrations += 1;
         let counter = Counter::first(self.registrations);
-        let lease = Lease { owner, name: name.clone(), counter, applied: Revision::NONE };
+        let contact = contact.cloned();
+        let lease = Lease { owner, name: name.clone(), counter, applied: Revision::NONE, contact };
         self.leases.insert(owner, lease);
         Ok(counter)
     }

@@ -14,7 +14,7 @@ use crate::commit::{Batch, Outcome};
 use crate::contract::Store;
 use crate::fault::Unavailable;
 use crate::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
-use crate::leases::{Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
+use crate::leases::{Contact, Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
 use crate::opening::{Identity, StoreId};
 use crate::reads::{Cursor, Filter, FoundPool, FoundRun, Page};
 use crate::retention::{RetainError, Retention, Swept};
@@ -49,9 +49,10 @@ impl Store for MemoryStore {
         &self,
         owner: OwnerId,
         name: &Name,
+        contact: Option<&Contact>,
         seen: Option<Sighting>,
     ) -> Result<Counter, RegisterError> {
-        self.model().register(owner, name, seen)
+        self.model().register(owner, name, contact, seen)
     }
 
     async fn renew(&self, owner: OwnerId, applied: Revision) -> Result<Renewed, RenewError> {

@@ -184,7 +184,7 @@ impl World {
         let holder = holder.map(|lease| lease.owner).filter(|holder| *holder != owner);
         let seen = holder.and_then(|holder| self.master(who).seen.get(&holder).copied());
         let free = holder.is_none_or(|holder| self.leases[&holder].contains(&who));
-        let registered = ready(self.store.register(owner, &name, seen));
+        let registered = ready(self.store.register(owner, &name, None, seen));
         assert_eq!(registered.is_ok(), free, "{registered:?}");
         if free {
             holder.map(|holder| self.leases.remove(&holder));

@@ -66,7 +66,7 @@ pub struct Cluster {
 impl Cluster {
     pub fn new() -> Cluster {
         let mut model = Model::new(StoreId(1), ShardCount::new(4).unwrap());
-        model.register(OWNER, &Name::new("m").unwrap(), None).unwrap();
+        model.register(OWNER, &Name::new("m").unwrap(), None, None).unwrap();
         let claimed = model.claim(SHARD, OWNER, None).unwrap();
         Cluster {
             shard: Shard::new(SHARD, Settings::default(), claimed.last_run),

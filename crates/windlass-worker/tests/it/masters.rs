@@ -62,7 +62,10 @@ impl RealMaster {
             let seen = windlass_store::leases::Sighting { owner: lease.owner, counter: lease.counter };
             store.leave(seen).await.unwrap();
         }
+        let listener = tokio::net::TcpListener::bind(address).await.unwrap();
+        let address = listener.local_addr().unwrap();
         let config = Config {
+            address: format!("http://{address}").into(),
             name: Name::new("master").unwrap(),
             lanes: 1,
             pipeline: 2,
@@ -72,8 +75,6 @@ impl RealMaster {
             kill_grace: SECOND,
         };
         let (shell, handle) = Shell::new(&config, store, Clock::default());
-        let listener = tokio::net::TcpListener::bind(address).await.unwrap();
-        let address = listener.local_addr().unwrap();
         let service = handle.worker_service();
         tokio::spawn(async move {
             let incoming = TcpListenerStream::new(listener);

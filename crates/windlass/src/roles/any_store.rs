@@ -12,7 +12,9 @@ use windlass_store::commit::{Batch, Outcome};
 use windlass_store::content::Limits;
 use windlass_store::copies::{CopyError, StoreCopy};
 use windlass_store::globals::{GlobalKey, GlobalRow, Revision, SetGlobalError};
-use windlass_store::leases::{Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting};
+use windlass_store::leases::{
+    Contact, Counter, Lease, LeaveError, RegisterError, RenewError, Renewed, Sighting,
+};
 use windlass_store::opening::Identity;
 use windlass_store::reads::{Cursor, Filter, FoundPool, FoundRun, Page};
 use windlass_store::retention::{RetainError, Retention, Swept};
@@ -69,7 +71,9 @@ impl Store for AnyStore {
     }
 
     pass! {
-        register(owner: OwnerId, name: &Name, seen: Option<Sighting>) -> Result<Counter, RegisterError>;
+        register(
+            owner: OwnerId, name: &Name, contact: Option<&Contact>, seen: Option<Sighting>
+        ) -> Result<Counter, RegisterError>;
         renew(owner: OwnerId, applied: Revision) -> Result<Renewed, RenewError>;
         leases() -> Result<Vec<Lease>, Unavailable>;
         standings() -> Result<Vec<Standing>, Unavailable>;

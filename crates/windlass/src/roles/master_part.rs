@@ -142,7 +142,7 @@ impl MasterPart {
             Auth::Loopback => None,
             Auth::Tokens => first_token(&opened, data).await?,
         };
-        let shell_config = config(settings, name);
+        let shell_config = config(settings, name, advertised(settings, address)?);
         let (shell, handle) = Shell::new(&shell_config, opened, clock);
         let stop = CancellationToken::new();
         let server_config = windlass_api::Config {
@@ -235,10 +235,42 @@ async fn first_token(store: &AnyStore, data: &Path) -> Result<Option<String>, Fa
     }
 }
 
-fn config(settings: &Settings, name: Name) -> Config {
+/// Where others reach this master: told, or where it listens.
+fn advertised(settings: &Settings, listens: SocketAddr) -> Result<String, Failure> {
+    let wrong = |why| {
+        Failure::usage(settings.wrong("advertise", why))
+            .hint("write HOST:PORT, such as master-1.example:8000")
+    };
+    match settings.text("advertise") {
+        Some(told) => {
+            let rest = told.strip_prefix("http://").unwrap_or(told).trim_end_matches('/');
+            let (host, port) = rest.rsplit_once(':').ok_or_else(|| wrong("it has no port"))?;
+            let port: u16 = port.parse().map_err(|_| wrong("its port is no number"))?;
+            let is_name = |host: &str| {
+                let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+                !host.is_empty() && host.bytes().all(allowed)
+            };
+            let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+            if !bare.map_or_else(|| is_name(host), |bare| bare.parse::<std::net::Ipv6Addr>().is_ok()) {
+                return Err(wrong("its host is none"));
+            }
+            // Nobody but this process knows which port was found free.
+            Ok(format!("http://{host}:{}", if port == 0 { listens.port() } else { port }))
+        }
+        // Everybody's own machine has that address: the host's name is at least one that others may know.
+        None if listens.ip().is_unspecified() => {
+            let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+            Ok(format!("http://{host}:{}", listens.port()))
+        }
+        None => Ok(format!("http://{listens}")),
+    }
+}
+
+fn config(settings: &Settings, name: Name, address: String) -> Config {
     let duration = |key| settings.duration(key).expect("the table has a default");
     Config {
         name,
+        address: address.into(),
         lanes: LANES,
         pipeline: PIPELINE,
         lease_ttl: duration("lease_ttl"),

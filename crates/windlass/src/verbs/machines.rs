@@ -201,14 +201,20 @@ pub async fn cluster(session: &Session) -> Result<Exit, Failure> {
 }
 
 fn show_cluster(out: &Out, cluster: &Cluster) -> std::io::Result<()> {
-    const COLUMNS: &[Column<Master>] = &[
-        ("MASTER", |master| master.name.clone()),
-        ("STATE", |master| master.state.to_string()),
-        ("SHARDS", |master| master.shards.to_string()),
-        ("LEADER", |master| if master.leader { "yes" } else { "" }.to_owned()),
-        ("ADDRESS", |master| master.address.clone().unwrap_or_default()),
-        ("STARTED", |master| ago_if(master.started_at)),
+    const COLUMNS: &[Column<(Master, String)>] = &[
+        ("MASTER", |(master, _)| master.name.clone()),
+        ("STATE", |(master, _)| master.state.to_string()),
+        ("SHARDS", |(master, _)| master.shards.to_string()),
+        ("EPOCHS", |(_, epochs)| epochs.clone()),
+        ("LEADER", |(master, _)| if master.leader { "yes" } else { "" }.to_owned()),
+        ("ADDRESS", |(master, _)| master.address.clone().unwrap_or_default()),
+        ("STARTED", |(master, _)| ago_if(master.started_at)),
     ];
+    let leads = cluster.shards.iter().find(|shard| shard.shard == 0);
+    let leader = match (&cluster.leader, leads) {
+        (Some(leader), Some(shard)) => format!("{leader} since epoch {} of shard 0", shard.epoch),
+        _ => "nobody at the moment".to_owned(),
+    };
     let (workers, work) = (cluster.workers, cluster.work);
     let unowned = cluster.shards.iter().filter(|shard| shard.owner.is_none()).count();
     let unowned = if unowned > 0 { format!(", {unowned} without an owner") } else { String::new() };
@@ -218,6 +224,7 @@ fn show_cluster(out: &Out, cluster: &Cluster) -> std::io::Result<()> {
         ("scheduler", if cluster.scheduler.running { "running" } else { "stopped" }.to_owned()),
         ("store", cluster.store.clone().unwrap_or_default()),
         ("shards", format!("{}{unowned}", cluster.shards.len())),
+        ("leader", leader),
         (
             "workers",
             format!("{} online, {} draining, {} lost", workers.online, workers.draining, workers.lost),
@@ -232,7 +239,20 @@ fn show_cluster(out: &Out, cluster: &Cluster) -> std::io::Result<()> {
         ),
     ])?;
     out.line("")?;
-    out.table(&cluster.masters, COLUMNS)
+    let masters: Vec<_> =
+        cluster.masters.iter().map(|master| (master.clone(), epochs(cluster, master))).collect();
+    out.table(&masters, COLUMNS)
+}
+
+/// The epochs of a master's shards: `3`, or from the lowest to the highest.
+fn epochs(cluster: &Cluster, master: &Master) -> String {
+    let its = cluster.shards.iter().filter(|shard| shard.owner.as_ref() == Some(&master.name));
+    let its: Vec<_> = its.map(|shard| shard.epoch).collect();
+    match (its.iter().min(), its.iter().max()) {
+        (Some(low), Some(high)) if low == high => low.to_string(),
+        (Some(low), Some(high)) => format!("{low} to {high}"),
+        _ => String::new(),
+    }
 }
 
 impl Pools {
