@@ -1,4 +1,4 @@
-//! A cluster of processes: a master, workers, and a client that talks to them.
+//! A cluster of processes: masters, workers, and a client that talks to them.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,9 @@ pub struct Plan {
     pub folder: PathBuf,
     /// The store; a file in the folder unless told.
     pub store: Option<String>,
-    /// Port of the master; any that is free unless told.
+    /// How many masters there are; more than one share a store that is not a file.
+    pub masters: usize,
+    /// Port of the master, or the first of them; any that is free unless told.
     pub port: Option<u16>,
     /// How many workers there are.
     pub workers: usize,
@@ -42,6 +44,7 @@ impl Plan {
             program: program.to_owned(),
             folder: folder.to_owned(),
             store: None,
+            masters: 1,
             port: None,
             workers: 3,
             slots: 4,
@@ -65,23 +68,26 @@ impl Plan {
 /// A cluster that runs.
 #[derive(Debug)]
 pub struct Cluster {
-    /// The master.
+    /// The master, or the first of them.
     pub master: Node,
+    /// The other masters.
+    pub others: Vec<Node>,
     /// The workers.
     pub workers: Vec<Node>,
-    /// Talks to the master, and tries for long.
+    /// Talks to the first master, and tries for long.
     pub client: Client,
-    /// Where the master is.
+    /// Where the first master is.
     pub url: String,
+    /// Where all masters are, in their order.
+    pub urls: Vec<String>,
 }
 
 impl Cluster {
     /// Starts the processes, and waits until they are ready.
     pub async fn start(plan: &Plan) -> anyhow::Result<Cluster> {
         let mut cluster = Cluster::prepare(plan)?;
-        cluster.master.start()?;
-        for worker in &mut cluster.workers {
-            worker.start()?;
+        for node in cluster.nodes() {
+            node.start()?;
         }
         cluster.ready().await?;
         Ok(cluster)
@@ -91,11 +97,17 @@ impl Cluster {
     pub fn prepare(plan: &Plan) -> anyhow::Result<Cluster> {
         let folder = &plan.folder;
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let port = match plan.port {
+        let mut ports = vec![match plan.port {
             Some(port) => port,
             None => free_port()?,
-        };
-        let url = format!("http://127.0.0.1:{port}");
+        }];
+        while ports.len() < plan.masters {
+            let port = free_port()?;
+            if !ports.contains(&port) {
+                ports.push(port);
+            }
+        }
+        let urls: Vec<_> = ports.iter().map(|port| format!("http://127.0.0.1:{port}")).collect();
         let node = |name: &str, role: &[&str], flags: &[String]| {
             let mut arguments: Vec<String> = role.iter().map(|text| (*text).to_owned()).collect();
             arguments.extend(["--name".to_owned(), name.to_owned()]);
@@ -105,37 +117,53 @@ impl Cluster {
         let data = |name: &str| folder.join(name).display().to_string();
         let file = || format!("sqlite:{}", folder.join("store.db").display());
         let store = plan.store.clone().unwrap_or_else(file);
-        let listen = format!("127.0.0.1:{port}");
-        let master = ["master", "--store", &store, "--listen", &listen, "--data", &data("master")];
-        let master = node("master", &master, &plan.master_flags);
+        let master = |name: &str, port: u16| {
+            let listen = format!("127.0.0.1:{port}");
+            let role = ["master", "--store", &store, "--listen", &listen, "--data", &data(name)];
+            node(name, &role, &plan.master_flags)
+        };
+        let others = ports.iter().enumerate().skip(1);
+        let others = others.map(|(place, port)| master(&format!("master{}", place + 1), *port)).collect();
+        let master = master("master", ports[0]);
         let slots = plan.slots.to_string();
         let workers = (1..=plan.workers).map(|number| {
             let name = format!("worker{number}");
-            let role = ["worker", "--master", &url, "--slots", &slots, "--data", &data(&name)];
+            let role = ["worker", "--master", &urls.join(","), "--slots", &slots, "--data", &data(&name)];
             node(&name, &role, &plan.worker_flags)
         });
         let workers = workers.collect();
-        let settings = Settings { server: url.clone(), token: None, patience: Patience::LONG };
-        Ok(Cluster { master, workers, client: Client::new(&settings)?, url })
+        let url = urls[0].clone();
+        let client = patient(&url)?;
+        Ok(Cluster { master, others, workers, client, url, urls })
+    }
+
+    /// A client of one of the masters, from 0, that tries for long.
+    pub fn client_of(&self, master: usize) -> anyhow::Result<Client> {
+        patient(&self.urls[master])
+    }
+
+    /// One of the masters, from 0.
+    pub fn master_at(&mut self, place: usize) -> &mut Node {
+        if place == 0 { &mut self.master } else { &mut self.others[place - 1] }
     }
 
     /// Waits until every worker is there.
     pub async fn ready(&mut self) -> anyhow::Result<()> {
         let began = Instant::now();
         loop {
-            if let Some(status) = self.master.ended() {
-                bail!("the master has ended with {status}:\n{}", self.master.printed());
-            }
-            for worker in &mut self.workers {
-                if let Some(status) = worker.ended() {
-                    bail!("{} has ended with {status}:\n{}", worker.name, worker.printed());
+            for node in self.nodes() {
+                if let Some(status) = node.ended() {
+                    bail!("{} has ended with {status}:\n{}", node.name, node.printed());
                 }
             }
             // No answer is not the same as no workers: a cluster may have none.
-            let online =
-                self.client.workers(&PageQuery::default()).await.ok().map(|page| {
+            let mut online = None;
+            for master in 0..self.urls.len() {
+                let seen = self.client_of(master)?.workers(&PageQuery::default()).await.ok().map(|page| {
                     page.items.iter().filter(|worker| worker.state == WorkerState::Online).count()
                 });
+                online = if master == 0 { seen } else { online.min(seen) };
+            }
             if online.is_some_and(|online| online >= self.workers.len()) {
                 return Ok(());
             }
@@ -153,12 +181,20 @@ impl Cluster {
             worker.end().await;
         }
         self.master.end().await;
+        for master in &mut self.others {
+            master.end().await;
+        }
     }
 
-    /// Every process, the master first.
+    /// Every process, masters first.
     pub fn nodes(&mut self) -> impl Iterator<Item = &mut Node> {
-        std::iter::once(&mut self.master).chain(&mut self.workers)
+        std::iter::once(&mut self.master).chain(&mut self.others).chain(&mut self.workers)
     }
+}
+
+fn patient(url: &str) -> anyhow::Result<Client> {
+    let settings = Settings { server: url.to_owned(), token: None, patience: Patience::LONG };
+    Ok(Client::new(&settings)?)
 }
 
 /// A port that nobody has at the moment, and that nobody is given for an outgoing connection: while a master is away,

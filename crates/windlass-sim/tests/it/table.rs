@@ -9,10 +9,10 @@ const SIMULATED: &[u32] = &[
     33, 34, 39, 44, 48, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60,
 ];
 
-/// The scenarios that are tested with real processes and files. The rest needs several masters or other servers.
+/// The scenarios that are tested with real processes and files. The rest needs other servers.
 const PROCESSES: &[u32] = &[
-    1, 2, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 27, 28, 29, 30, 32, 33, 34,
-    35, 36, 37, 38, 39, 40, 48, 53, 61, 62, 63, 64,
+    1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 27, 28, 29, 30, 32,
+    33, 34, 35, 36, 37, 38, 39, 40, 48, 53, 61, 62, 63, 64,
 ];
 
 /// The stories that the project began with.

@@ -11,6 +11,8 @@ mod link;
 mod world;
 
 mod backups;
+#[cfg(feature = "postgres")]
+mod cluster;
 #[cfg(feature = "failpoints")]
 mod crash_points;
 mod data;
