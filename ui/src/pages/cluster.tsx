@@ -154,9 +154,9 @@ function Masters({ cluster }: { cluster: Cluster }) {
                 <b className="num">{shard.shard}</b>
                 <span className="muted small num">epoch {count(shard.epoch)}</span>
               </div>
-              <div className={shard.owner ? "soft small" : "tone-bad small"}>{shard.owner ?? "nobody"}</div>
-              <div className="muted small num">
-                {typeof shard.open_runs === "number" ? plural(shard.open_runs, "open run") : " "}
+              <div className="row between small">
+                <span className={shard.owner ? "soft ellipsis" : "tone-bad"}>{shard.owner ?? "nobody"}</span>
+                {(shard.open_runs ?? 0) > 0 && <span className="num nowrap">{count(shard.open_runs ?? 0)} open</span>}
               </div>
             </li>
           ))}

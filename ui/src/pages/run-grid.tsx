@@ -84,7 +84,7 @@ export function RunGrid({ workflow }: { workflow: string }) {
         </div>
       </section>
       <section className="card" aria-label="Last runs">
-        <RunList runs={found.data} />
+        <RunList runs={found.data} ofOne />
       </section>
     </div>
   );

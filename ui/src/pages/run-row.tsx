@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Run } from "../api/queries";
 import { CountsBar, Progress } from "../parts/bits";
 import { State } from "../parts/state";
-import { Ago, Took } from "../parts/time";
+import { Ago, Moment, Took } from "../parts/time";
 
 export const RUN_COLUMNS = "112px minmax(140px, 1.4fr) 130px minmax(120px, 1fr) 110px 90px 90px";
 export const RUN_HEADS = ["State", "Workflow", "Run", "Jobs", "", "Took", "Created"];
@@ -25,7 +25,7 @@ export function RunCells({ run }: { run: Run }) {
 }
 
 /** A short list of runs, without scrolling. */
-export function RunList({ runs }: { runs: Run[] }) {
+export function RunList({ runs, ofOne = false }: { runs: Run[]; ofOne?: boolean }) {
   return (
     <ul>
       {runs.map((run) => (
@@ -37,9 +37,16 @@ export function RunList({ runs }: { runs: Run[] }) {
             style={{ position: "relative", gridTemplateColumns: "104px minmax(0, 1fr) 84px 64px 74px" }}
           >
             <State of={run.state} title={run.reason} />
-            <span className="ellipsis" style={{ fontWeight: 500 }} title={run.id}>
-              {run.workflow}
-            </span>
+            {ofOne ? (
+              <span className="ellipsis">
+                <span className="mono">{run.id}</span> <span className="muted">about</span>{" "}
+                <Moment at={run.logical_time} />
+              </span>
+            ) : (
+              <span className="ellipsis" style={{ fontWeight: 500 }} title={run.id}>
+                {run.workflow}
+              </span>
+            )}
             <CountsBar counts={run.job_counts} />
             <Took from={run.started_at} to={run.finished_at} />
             <Ago at={run.finished_at ?? run.created_at} />

@@ -70,7 +70,7 @@ function Form({ workflow }: { workflow: Workflow }) {
       </section>
       <details className="card">
         <summary className="card-head" style={{ cursor: "pointer", borderBottom: 0 }}>
-          More: priority, logical time, only a part
+          <span>▸ More: priority, logical time, only a part</span>
         </summary>
         <div className="card-body stack">
           <div className="field">
