@@ -23,13 +23,14 @@ $(VENV)/ready: $(PYTHON_REQUIREMENTS)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $(PYTHON_REQUIREMENTS)
 	touch $@
 
-# npm leaves this file when what package-lock.json names is there.
+# npm leaves this file when what package-lock.json names is there. Not `npm ci`: it wants an entry for every system that a
+# package could be built for, and not every registry has them all.
 UI_PACKAGES := ui/node_modules/.package-lock.json
 UI_SOURCES := $(shell find ui/src ui/scripts -type f 2>/dev/null) ui/index.html ui/vite.config.ts ui/tsconfig.json
 
 $(UI_PACKAGES): ui/package-lock.json ui/package.json
 	scripts/ensure-packages node
-	cd ui && npm ci --no-audit --no-fund --loglevel=error
+	cd ui && npm install --no-save --no-audit --no-fund --loglevel=error
 	touch $@
 
 ui/dist/index.html: $(UI_PACKAGES) $(UI_SOURCES) docs/reference/openapi.json

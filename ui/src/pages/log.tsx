@@ -140,7 +140,7 @@ function Opened({ store, run, job, attempt, name }: Of & { store: LogStore }) {
             disabled={!search.text || search.at !== null}
             onClick={() => search.next(-1)}
           >
-            Before
+            Previous
           </button>
           {search.at !== null && (
             <>

@@ -47,7 +47,7 @@ export function Onboarding() {
         </div>
         <div className="card">
           <h2>Paste a crontab</h2>
-          <p className="soft">Each line becomes a task of a workflow that runs when the line says.</p>
+          <p className="soft">Each line becomes a workflow of its own that runs when the line says.</p>
           <Link to="/editor" search={{ crontab: true }} className="btn">
             Paste a crontab
           </Link>
