@@ -80,7 +80,9 @@ async fn call<S: Store + 'static>(api: &Arc<Api<S>>, request: Request<Body>) -> 
         if greets && api.config.auth == crate::Auth::Tokens {
             return calls::greet(api, call?, Asked::new(parts, body)).await;
         }
-        let caller = login::caller(api.config.auth, api.handle.store(), api.now(), &parts).await?;
+        let opens_page = matches!(call, Ok(routes::Call::Ui));
+        let caller =
+            login::caller(api.config.auth, api.handle.store(), api.now(), &parts, opens_page).await?;
         let call = call?;
         authorize(&caller, call.action())?;
         Box::pin(calls::perform(api, &caller, call, Asked::new(parts, body))).await
@@ -104,7 +106,7 @@ async fn master<S: Store + 'static>(api: &Arc<Api<S>>, request: Request<Body>) -
 /// The stream of a worker.
 async fn worker<S: Store + 'static>(api: &Arc<Api<S>>, request: Request<Body>) -> Response {
     let (parts, body) = request.into_parts();
-    let caller = login::caller(api.config.auth, api.handle.store(), api.now(), &parts).await;
+    let caller = login::caller(api.config.auth, api.handle.store(), api.now(), &parts, false).await;
     if let Err(refusal) = caller.and_then(|caller| authorize(&caller, Action::Join)) {
         let detail = refusal.detail().to_owned();
         let status = match refusal.status() {

@@ -14,11 +14,17 @@ use crate::{loopback, tokens};
 /// Who calls where nobody logs in.
 const LOCAL: &str = "local";
 
-/// Says who calls, or refuses.
-pub async fn caller<S: Store>(auth: Auth, store: &S, now: Time, parts: &Parts) -> Result<Caller, Refusal> {
+/// Says who calls, or refuses. `opens_page` is for [`loopback::check`].
+pub async fn caller<S: Store>(
+    auth: Auth,
+    store: &S,
+    now: Time,
+    parts: &Parts,
+    opens_page: bool,
+) -> Result<Caller, Refusal> {
     match auth {
         Auth::Loopback => {
-            loopback::check(parts)?;
+            loopback::check(parts, opens_page)?;
             Ok(Caller { name: LOCAL.into(), role: Role::Admin })
         }
         Auth::Tokens => {

@@ -11,8 +11,9 @@ use windlass_rest::ProblemCode;
 
 use crate::refusal::Refusal;
 
-/// Refuses what does not come from this machine's own programs and pages.
-pub fn check(parts: &Parts) -> Result<(), Refusal> {
+/// Refuses what does not come from this machine's own programs and pages. `opens_page` says that it asks for a page that
+/// shows nothing by itself, which a link of another page may lead to.
+pub fn check(parts: &Parts, opens_page: bool) -> Result<(), Refusal> {
     let foreign = |detail: String| Refusal::new(ProblemCode::ForeignOrigin, detail);
     // HTTP/2 has the authority in its address, HTTP/1.1 in a header.
     let mut hosts = parts.headers.get_all(HOST).iter().map(HeaderValue::to_str);
@@ -33,8 +34,12 @@ pub fn check(parts: &Parts) -> Result<(), Refusal> {
             return Err(foreign(format!("a page of `{origin}` may not call this server")));
         }
     }
+    let says = |name: &str, word: &str| parts.headers.get(name).is_some_and(|value| value == word);
+    let is_visit = opens_page && says("sec-fetch-mode", "navigate") && says("sec-fetch-dest", "document");
     match parts.headers.get("sec-fetch-site").map(|site| site.to_str().unwrap_or_default()) {
         None | Some("same-origin" | "none") => Ok(()),
+        // Somebody followed a link to a page: nothing is done by that, and who linked sees nothing of it.
+        Some(_) if is_visit => Ok(()),
         Some(site) => Err(foreign(format!("a {site} page may not call this server"))),
     }
 }
@@ -66,12 +71,16 @@ mod tests {
     use super::*;
 
     fn asked(headers: &[(&str, &str)]) -> Result<(), String> {
+        asked_for(headers, false)
+    }
+
+    fn asked_for(headers: &[(&str, &str)], opens_page: bool) -> Result<(), String> {
         let mut request = hyper::Request::get("/api/v1/runs");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        check(&parts).map_err(|refusal| refusal.code().to_owned())
+        check(&parts, opens_page).map_err(|refusal| refusal.code().to_owned())
     }
 
     #[test]
@@ -94,6 +103,25 @@ mod tests {
             "127.0.0.1@example.com",
         ] {
             assert!(!is_loopback(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_link_of_another_page_may_lead_to_the_ui() {
+        let visit = [
+            ("host", "localhost:8000"),
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "document"),
+        ];
+        assert_eq!(asked_for(&visit, true), Ok(()));
+        assert_eq!(asked_for(&visit, false), Err("foreign_origin".into()), "only to pages");
+        for (place, other) in
+            [(0, "rebound.example.com"), (2, "cors"), (2, "no-cors"), (3, "iframe"), (3, "script")]
+        {
+            let mut changed = visit;
+            changed[place].1 = other;
+            assert_eq!(asked_for(&changed, true), Err("foreign_origin".into()), "{changed:?}");
         }
     }
 
