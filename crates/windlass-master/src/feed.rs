@@ -1,12 +1,12 @@
 //! What has changed, for who wants to hear of it: live updates.
 //!
 //! It says which runs and jobs to look at again, not how they are: whoever hears it asks the master, whose answer is
-//! never older. Nothing is collected while nobody listens.
+//! never older. Nothing is collected while nobody listens, here or at another master.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 use windlass_core::durable::Batch;
 use windlass_core::master::input::Input;
 use windlass_core::rows::Change;
@@ -17,23 +17,52 @@ use windlass_model::{JobId, JobNumber, RunId};
 /// Changes that wait for a listener. One that is slower misses some, and is told that it did.
 const WAITING: usize = 1024;
 
-/// Runs that have changed, each with those of its jobs that have.
+/// Runs that have changed, each with those of its jobs that have. None at all: something was missed.
 pub type Touched = Arc<BTreeMap<RunId, BTreeSet<JobNumber>>>;
 
 /// Where changes are told.
 #[derive(Clone, Debug)]
-pub struct Feed(broadcast::Sender<Touched>);
+pub struct Feed {
+    /// What changes in shards of this master.
+    here: broadcast::Sender<Touched>,
+    /// That, and what other masters tell of theirs.
+    all: broadcast::Sender<Touched>,
+    listened: Arc<Notify>,
+}
 
 impl Default for Feed {
     fn default() -> Feed {
-        Feed(broadcast::Sender::new(WAITING))
+        let (here, all) = (broadcast::Sender::new(WAITING), broadcast::Sender::new(WAITING));
+        Feed { here, all, listened: Arc::default() }
     }
 }
 
 impl Feed {
     /// Hears of every change from now on.
     pub fn listen(&self) -> broadcast::Receiver<Touched> {
-        self.0.subscribe()
+        let listener = self.all.subscribe();
+        self.listened.notify_one();
+        listener
+    }
+
+    /// Hears of changes in shards of this master only, for another one.
+    pub(crate) fn listen_here(&self) -> broadcast::Receiver<Touched> {
+        self.here.subscribe()
+    }
+
+    /// Whether somebody wants to hear of everything.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.all.receiver_count() > 0
+    }
+
+    /// Somebody has begun to listen.
+    pub(crate) async fn listened(&self) {
+        self.listened.notified().await;
+    }
+
+    /// Another master tells what has changed there; nothing, if something was missed.
+    pub(crate) fn told(&self, touched: Touched) {
+        let _ = self.all.send(touched);
     }
 
     /// What a commit touches, if somebody listens.
@@ -69,13 +98,14 @@ impl Feed {
     /// Tells everybody.
     pub(crate) fn tell(&self, touched: Option<Touched>) {
         if let Some(touched) = touched.filter(|touched| !touched.is_empty()) {
-            // Nobody listens any more.
-            let _ = self.0.send(touched);
+            // It does not matter if nobody listens any more.
+            let _ = self.here.send(Arc::clone(&touched));
+            let _ = self.all.send(touched);
         }
     }
 
     fn is_heard(&self) -> bool {
-        self.0.receiver_count() > 0
+        self.here.receiver_count() > 0 || self.is_wanted()
     }
 }
 

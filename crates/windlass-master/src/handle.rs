@@ -198,7 +198,7 @@ impl<S: Store + 'static> Handle<S> {
         self.inner.names.of(worker)
     }
 
-    /// Hears which runs and jobs have changed, from now on. Runs of other masters' shards are not told.
+    /// Hears which runs and jobs have changed, from now on, whoever owns them.
     pub fn feed(&self) -> broadcast::Receiver<Touched> {
         self.inner.feed.listen()
     }

@@ -117,6 +117,7 @@ impl<S: Store + 'static> Shell<S> {
         let master = Master::start(clock.now(), settings, &mut decision);
         let definitions = Arc::new(DefinitionCache::new(Arc::clone(&store)));
         let names = Arc::new(Names::default());
+        let (feed, measures) = (Feed::default(), Arc::new(Measures::default()));
         let named = {
             let (names, store, tasks) = (Arc::clone(&names), Arc::clone(&store), tasks.clone());
             move |worker, name: Name| {
@@ -131,6 +132,7 @@ impl<S: Store + 'static> Shell<S> {
             clock.clone(),
             Arc::clone(&store),
             Arc::clone(&definitions),
+            feed.clone(),
             sender.clone(),
             tasks.clone(),
         ));
@@ -143,7 +145,6 @@ impl<S: Store + 'static> Shell<S> {
             &config.address,
         ));
         let calls = Arc::new(Calls::default());
-        let (feed, measures) = (Feed::default(), Arc::new(Measures::default()));
         let handle = Handle::new(
             sender.clone(),
             clock.clone(),
@@ -193,6 +194,7 @@ impl<S: Store + 'static> Shell<S> {
 
     /// Takes what waits, decides, and does what follows; until there is an end.
     pub async fn run(mut self) -> Ended {
+        self.peers.begin();
         let ended = loop {
             if let Some(ended) = self.perform() {
                 break ended;

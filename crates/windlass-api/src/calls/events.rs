@@ -28,7 +28,8 @@ use crate::refusal::Refusal;
 
 /// Changes are collected for so long: ten updates a second are more than a person sees.
 const COLLECT: Duration = Duration::from_millis(100);
-/// What the feed does not tell is looked at so often: reasons that change with time, workers, other masters' runs.
+/// What the feed does not tell is looked at so often: reasons that change with time, workers, what other masters could
+/// not tell.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A stream that has nothing to tell says that it is alive.
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
@@ -251,6 +252,11 @@ async fn tell_run<S: Store + 'static>(
         let mut until = look_at;
         while let Ok(heard) = timeout_at(until, feed.recv()).await {
             match heard {
+                // Another master could not tell everything.
+                Ok(changes) if changes.is_empty() => {
+                    teller.resync("more has happened than could be told").await?;
+                    first = true;
+                }
                 Ok(changes) => {
                     let Some(jobs) = changes.get(&id) else { continue };
                     touched.get_or_insert_default().extend(jobs);
@@ -281,6 +287,10 @@ async fn tell_everything<S: Store + 'static>(
         let mut until = look_at;
         while let Ok(heard) = timeout_at(until, feed.recv()).await {
             match heard {
+                Ok(changes) if changes.is_empty() => {
+                    touched.clear();
+                    teller.resync("more has happened than could be told").await?;
+                }
                 Ok(changes) => {
                     for (run, jobs) in changes.iter() {
                         touched.entry(*run).or_default().extend(jobs);

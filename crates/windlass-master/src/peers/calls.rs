@@ -491,3 +491,156 @@ impl<S: Store> CallReader<S> {
         loaded.resolve(&known).map_err(|_| NotRead::NoRun(run))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::rows::{KeyRow, Selection};
+    use windlass_model::{JobId, JobState, Priority, ShardCount, TaskId};
+    use windlass_store::memory::MemoryStore;
+    use windlass_store::opening::StoreId;
+    use windlass_store::versions::NewVersion;
+    use windlass_workflow::definition::TaskIndex;
+    use windlass_workflow::expr::Value;
+    use windlass_workflow::version::ContentHash;
+
+    use super::*;
+
+    const TEXT: &str = "name: nightly\ntasks: {a: {type: noop}, b: {type: noop, depends_on: [a]}}";
+
+    fn name(text: &str) -> Name {
+        Name::new(text).unwrap()
+    }
+
+    fn run() -> RunId {
+        "01ABCDEFGHJKM".parse().unwrap()
+    }
+
+    /// A store that has one version of a workflow, and a reader of it.
+    async fn reader() -> (CallReader<MemoryStore>, Arc<Definition>) {
+        let store = Arc::new(MemoryStore::new(StoreId(1), ShardCount::DEFAULT));
+        let definition = windlass_workflow::from_text(TEXT.as_bytes()).unwrap().definition;
+        let new = NewVersion {
+            workflow: definition.name.clone(),
+            hash: ContentHash::of(&definition),
+            source: TEXT.into(),
+            created_by: "me".into(),
+            created_at: Wall(1),
+        };
+        assert_eq!(store.put_version(&new).await.unwrap(), 1);
+        let definitions = Arc::new(DefinitionCache::new(Arc::clone(&store)));
+        (CallReader::new(store, definitions), definition)
+    }
+
+    fn create(definition: &Arc<Definition>, version: Option<u32>) -> CreateRun {
+        let key = Key { principal: "me".into(), key: "k\"1".into() };
+        let pinned = BTreeMap::from([(definition.name.clone(), 1)]);
+        CreateRun {
+            known: Some(KeyRow { key: key.clone(), body: 9, run: run(), at: Wall(-3) }),
+            key,
+            body: u64::MAX,
+            definition: Arc::clone(definition),
+            version,
+            pinned: Arc::new(BTreeMap::from([(definition.name.clone(), Arc::clone(definition))])),
+            origin: Arc::new(Origin { inline: version.is_none().then(|| TEXT.into()), pinned }),
+            params: Arc::new(BTreeMap::from([(Arc::from("x"), Value::Float(1.0))])),
+            logical_time: Wall(5),
+            labels: Some(Arc::new(BTreeMap::from([("team".into(), "data".into())]))),
+            run_at: Some(Wall(7)),
+            priority: Some(Priority::Low),
+            selection: Selection::Only(TaskIndex(1)),
+            rerun_of: Some(run()),
+        }
+    }
+
+    #[tokio::test]
+    async fn every_call_arrives_as_it_was_sent() {
+        let (reader, definition) = reader().await;
+        let range = Range {
+            workflow: name("nightly"),
+            from: Wall(1),
+            to: Wall(2),
+            missing_only: true,
+            succeeded: BTreeMap::from([(Wall(1), run())]),
+        };
+        let control = |command| {
+            let comment = Some("go".into());
+            Call::Control(Control { by: "me".into(), run: run(), command, comment, stored: None })
+        };
+        let commands = [
+            Command::Stop,
+            Command::Pause,
+            Command::Resume,
+            Command::Retry(JobNumber(1)),
+            Command::ForceSuccess(JobNumber(2)),
+            Command::Approve(JobNumber(3), true),
+            Command::Recover(RecoverFrom::Failed),
+            Command::Recover(RecoverFrom::Current),
+        ];
+        let mut calls: Vec<_> = commands.map(control).into();
+        for expected in [None, Some(Expected::Absent), Some(Expected::Present), Some(Expected::Version(3))] {
+            calls.push(Call::DeleteWorkflow(name("nightly"), expected));
+            calls.push(Call::PutWorkflow(Box::new(PutWorkflow {
+                by: "me".into(),
+                definition: Arc::clone(&definition),
+                version: 1,
+                expected,
+                pinned: Arc::default(),
+                versions: Arc::default(),
+            })));
+        }
+        for command in [BackfillCommand::Pause, BackfillCommand::Resume, BackfillCommand::Stop] {
+            calls.push(Call::ControlBackfill(BackfillId(run()), command));
+        }
+        let wanted = JobsWanted {
+            after: Some(JobNumber(4)),
+            limit: 1000,
+            task: Some(TaskId::new("a").unwrap()),
+            state: Some(JobState::Held),
+        };
+        calls.extend([
+            Call::Create(Box::new(create(&definition, Some(1)))),
+            Call::Create(Box::new(create(&definition, None))),
+            Call::EnableWorkflow(name("w"), "me".into(), true),
+            Call::PauseSchedule(name("w"), "0 3 * * *".into(), false),
+            Call::SetPool(name("p"), 7),
+            Call::DeletePool(name("p")),
+            Call::PlanBackfill(Box::new(range.clone())),
+            Call::Backfill(Box::new(StartBackfill {
+                key: Key { principal: "me".into(), key: "k".into() },
+                body: 1,
+                known: None,
+                range,
+                parallel: 3,
+                params: Arc::default(),
+                priority: None,
+            })),
+            Call::Run(run()),
+            Call::Jobs(run(), wanted),
+            Call::Jobs(run(), JobsWanted::default()),
+            Call::Why(JobId { run: run(), number: JobNumber(2) }),
+            Call::Work,
+            Call::AttemptsOn(WorkerId(u64::MAX)),
+        ]);
+        for call in calls {
+            let (format, text) = encode(&call);
+            let back = reader.decode(format, &text).await.unwrap();
+            assert_eq!(format!("{back:?}"), format!("{call:?}"));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_names_something_that_is_not_there_is_refused() {
+        let (reader, definition) = reader().await;
+        let (format, text) = encode(&Call::Create(Box::new(create(&definition, Some(2)))));
+        let refused = reader.decode(format, &text).await.unwrap_err();
+        assert!(matches!(refused, NotRead::NoDefinition(_, Some(2))), "{refused}");
+        let refused = reader.decode(format + 1, &text).await.unwrap_err();
+        assert!(matches!(refused, NotRead::Undecodable(Undecodable::Format(_))), "{refused}");
+        let text = br#"{"control":{"by":"me","run":"01ABCDEFGHJKM","command":"recover_failed","comment":null,"with_stored":true}}"#;
+        let refused = reader.decode(format, text).await.unwrap_err();
+        assert!(matches!(refused, NotRead::NoRun(_)), "{refused}");
+        for cut in 0..text.len() {
+            assert!(reader.decode(format, &text[..cut]).await.is_err());
+        }
+    }
+}

@@ -14,6 +14,7 @@ mod calls;
 mod homes;
 mod shapes;
 mod streams;
+mod updates;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,6 +32,7 @@ use windlass_protocol::{from_worker, heard_of, to_worker};
 use windlass_store::Store;
 
 use crate::definitions::DefinitionCache;
+use crate::feed::{Feed, Touched};
 use crate::shell::Message;
 use calls::{CallReader, NotRead};
 use shapes::Undecodable;
@@ -43,6 +45,8 @@ const QUEUE: usize = 1024;
 const READING: usize = 64;
 /// The longest answer that is passed on. Longer ones are as good as lost on the way, and the caller is told at once.
 const ANSWER: usize = 64 << 20;
+/// How long a master that was told that somebody listens believes it.
+const LISTENING: Duration = Duration::from_secs(5);
 /// The same complaint about a peer is made no more often.
 const COMPLAIN_EVERY: Duration = Duration::from_secs(10);
 /// What masters of a different version, or something else, have sent: the code of the complaint.
@@ -55,15 +59,28 @@ pub struct Peers<S> {
     contact: Contact,
     clock: Clock,
     inbox: mpsc::Sender<Message>,
+    feed: Feed,
+    /// Masters at which somebody listens, and until when that is believed.
+    listeners: Mutex<HashMap<OwnerId, Instant>>,
     reader: CallReader<S>,
     reading: Arc<Semaphore>,
     table: Mutex<Table>,
     /// What the present turn of the loop says to each.
-    collected: Mutex<BTreeMap<OwnerId, Vec<FromPeer>>>,
+    collected: Mutex<BTreeMap<OwnerId, Vec<Said>>>,
     complaints: Mutex<HashMap<&'static str, (Instant, u64)>>,
     stop: CancellationToken,
     streams: TaskTracker,
     tasks: TaskTracker,
+}
+
+/// Something that is said to another master.
+enum Said {
+    /// By the machine.
+    Machine(FromPeer),
+    /// Somebody here wants to hear of every change.
+    Listening,
+    /// This has changed here.
+    Touched(Touched),
 }
 
 #[derive(Default)]
@@ -79,12 +96,12 @@ struct Link {
     /// The stream that this master keeps, while the peer has a lease.
     kept: Option<Kept>,
     /// Streams that the peer has opened, by when they came.
-    arrived: BTreeMap<u64, mpsc::Sender<Vec<FromPeer>>>,
+    arrived: BTreeMap<u64, mpsc::Sender<Vec<Said>>>,
 }
 
 struct Kept {
     contact: Contact,
-    queue: mpsc::Sender<Vec<FromPeer>>,
+    queue: mpsc::Sender<Vec<Said>>,
     stop: CancellationToken,
 }
 
@@ -97,6 +114,7 @@ impl<S: Store + 'static> Peers<S> {
         clock: Clock,
         store: Arc<S>,
         definitions: Arc<DefinitionCache<S>>,
+        feed: Feed,
         inbox: mpsc::Sender<Message>,
         tasks: TaskTracker,
     ) -> Peers<S> {
@@ -106,6 +124,8 @@ impl<S: Store + 'static> Peers<S> {
             contact,
             clock,
             inbox,
+            feed,
+            listeners: Mutex::default(),
             reader: CallReader::new(store, definitions),
             reading: Arc::new(Semaphore::new(READING)),
             table: Mutex::default(),
@@ -156,7 +176,7 @@ impl<S: Store + 'static> Peers<S> {
     /// Collects what is said to a peer.
     pub fn say(&self, peer: OwnerId, what: FromPeer) {
         let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
-        collected.entry(peer).or_default().push(what);
+        collected.entry(peer).or_default().push(Said::Machine(what));
     }
 
     /// Sends what was collected.
@@ -167,7 +187,7 @@ impl<S: Store + 'static> Peers<S> {
         }
     }
 
-    fn tell(&self, peer: OwnerId, said: Vec<FromPeer>) {
+    fn tell(&self, peer: OwnerId, said: Vec<Said>) {
         let sent = {
             let table = self.table();
             let link = table.links.get(&peer);
@@ -210,8 +230,17 @@ impl<S: Store + 'static> Peers<S> {
     }
 
     /// As it is sent; `None` for what has no way of being sent.
-    fn encode(&self, what: &FromPeer) -> Option<v1::PeerSays> {
-        let what = match what {
+    fn encode(&self, said: &Said) -> Option<v1::PeerSays> {
+        let what = match said {
+            Said::Machine(what) => self.encode_machine(what)?,
+            Said::Listening => What::Listening(LISTENING.as_millis() as u64),
+            Said::Touched(touched) => What::Touched(updates::encode(touched)),
+        };
+        Some(v1::PeerSays { what: Some(what) })
+    }
+
+    fn encode_machine(&self, what: &FromPeer) -> Option<What> {
+        Some(match what {
             FromPeer::ToWorker(worker, frame) => {
                 What::ToWorker(v1::Relayed { worker: worker.0, frame: Some(to_worker::encode(frame)) })
             }
@@ -244,8 +273,7 @@ impl<S: Store + 'static> Peers<S> {
                 What::Home(v1::ToShard { shard: shard.number().into(), format, input })
             }
             FromPeer::Released(shard) => What::Released(v1::ShardFree { shard: shard.number().into() }),
-        };
-        Some(v1::PeerSays { what: Some(what) })
+        })
     }
 
     /// Takes what a peer says to the loop. `false` when the master has ended.
@@ -253,6 +281,14 @@ impl<S: Store + 'static> Peers<S> {
         let said = match says.what {
             None | Some(What::Hello(_)) => return true,
             Some(What::Call(call)) => return self.hear_call(peer, call).await,
+            Some(What::Listening(millis)) => {
+                self.hear_listening(peer, Duration::from_millis(millis));
+                return true;
+            }
+            Some(What::Touched(touched)) => {
+                self.feed.told(updates::decode(&touched));
+                return true;
+            }
             Some(what) => self.decode(what),
         };
         match said {
@@ -292,7 +328,9 @@ impl<S: Store + 'static> Peers<S> {
                 FromPeer::Home(shapes::shard(home.shard)?, Box::new(input))
             }
             What::Released(free) => FromPeer::Released(shapes::shard(free.shard)?),
-            What::Hello(_) | What::Call(_) => return Err(missing("a meaning here")),
+            What::Hello(_) | What::Call(_) | What::Listening(_) | What::Touched(_) => {
+                return Err(missing("a meaning here"));
+            }
         })
     }
 
@@ -311,7 +349,8 @@ impl<S: Store + 'static> Peers<S> {
                 Err(error) => {
                     peers.complain("read a call of another master", &error);
                     // Nothing was done.
-                    peers.tell(peer, vec![FromPeer::Reply(Pass(call.pass), Reply::Unavailable)]);
+                    let reply = FromPeer::Reply(Pass(call.pass), Reply::Unavailable);
+                    peers.tell(peer, vec![Said::Machine(reply)]);
                 }
             }
         });

@@ -12,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
 use tonic::{Request, Response, Status, Streaming};
 use windlass_core::durable::Contact;
-use windlass_core::master::input::FromPeer;
 use windlass_model::OwnerId;
 use windlass_protocol::v1::masters_client::MastersClient;
 use windlass_protocol::v1::masters_server::Masters;
@@ -20,7 +19,8 @@ use windlass_protocol::v1::{self, peer_says::What};
 use windlass_protocol::{PROTOCOL, agree};
 use windlass_store::Store;
 
-use super::{Peers, QUEUE};
+use super::{Peers, QUEUE, Said};
+use crate::feed::Touched;
 
 /// How long a connection may take, and how long the other has to say who it is.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -44,7 +44,7 @@ pub async fn keep<S: Store + 'static>(
     peers: Arc<Peers<S>>,
     peer: OwnerId,
     contact: Contact,
-    mut said: mpsc::Receiver<Vec<FromPeer>>,
+    mut said: mpsc::Receiver<Vec<Said>>,
     stop: CancellationToken,
 ) {
     let address = Arc::clone(&contact.address);
@@ -95,7 +95,7 @@ async fn serve<S: Store + 'static>(
     peer: OwnerId,
     endpoint: &Endpoint,
     contact: &Contact,
-    said: &mut mpsc::Receiver<Vec<FromPeer>>,
+    said: &mut mpsc::Receiver<Vec<Said>>,
 ) -> Result<(), Status> {
     let channel = endpoint.connect().await.map_err(|error| Status::unavailable(chain(&error)))?;
     let (out, outgoing) = mpsc::channel(ON_THE_WAY);
@@ -112,7 +112,11 @@ async fn serve<S: Store + 'static>(
     let reading = read(peers, peer, says);
     tokio::pin!(reading);
     let pumped = tokio::select! {
-        ended = &mut reading => return ended,
+        ended = &mut reading => {
+            // Changes may have been on their way.
+            peers.feed.told(Touched::default());
+            return ended;
+        }
         pumped = pump(peers, said, &out) => pumped,
     };
     // Nothing more is said: what is on the way shall arrive, and the other ends its side then.
@@ -161,7 +165,7 @@ async fn read<S: Store + 'static>(
 /// Sends what is said to a peer until its stream takes no more.
 async fn pump<S: Store + 'static>(
     peers: &Peers<S>,
-    said: &mut mpsc::Receiver<Vec<FromPeer>>,
+    said: &mut mpsc::Receiver<Vec<Said>>,
     out: &mpsc::Sender<v1::FromMaster>,
 ) -> Result<(), Status> {
     let gone = |_| Status::unavailable("the stream has ended");

@@ -8,6 +8,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use windlass_client::{Client, Patience, RunVerb, Settings, new_key};
 use windlass_rest::cluster::Cluster;
+use windlass_rest::events::Event;
 use windlass_rest::jobs::ListJobs;
 use windlass_rest::runs::{CreateRun, Definition, ListRuns};
 use windlass_rest::workers::WorkerState;
@@ -411,4 +412,39 @@ async fn pools_and_triggers_work_across_masters() {
     let owners: BTreeSet<_> = homes.iter().map(|(owner, _)| *owner).collect();
     assert!(owners.len() > 1, "{homes:?}");
     world.idle().await;
+}
+
+#[tokio::test]
+async fn who_listens_at_one_master_hears_of_the_runs_of_all() {
+    const RUNS: usize = 9;
+    let (_server, mut world) = masters(3, 2, 8).await;
+    let gate = world.gate("all");
+    let mut listening = Vec::new();
+    for master in 0..3 {
+        let mut stream = client(&world, master).events();
+        listening.push(tokio::spawn(async move {
+            let mut ended = BTreeSet::new();
+            while ended.len() < RUNS {
+                if let Event::Run(run) = stream.next().await.unwrap().expect("it goes on")
+                    && run.state == RunState::Success
+                {
+                    ended.insert(run.id);
+                }
+            }
+            ended
+        }));
+    }
+    let mut runs = BTreeSet::new();
+    for number in 0..RUNS {
+        runs.insert(submit(&mut world, number % 3, json!({"a": task(&gate.wait())})).await);
+    }
+    for run in &runs {
+        world.started(run, "a", 1).await;
+    }
+    gate.open();
+    for heard in listening {
+        let heard = tokio::time::timeout(crate::world::DEADLINE, heard).await;
+        assert_eq!(heard.expect("every end is told").unwrap(), runs);
+    }
+    world.judge_undisturbed().await;
 }
