@@ -8,6 +8,7 @@ mod front;
 mod hostile;
 mod logs;
 mod machines;
+mod peers;
 mod runs;
 mod schedules;
 mod tokens;
