@@ -9,6 +9,8 @@ SETUP := .setup
 VENV := $(SETUP)/venv
 PYTHON_REQUIREMENTS := crates/windlass-workflow/tests/requirements.txt
 
+# Ten rounds of 300 runs, with three masters, three workers and a PostgreSQL server.
+CLUSTER_CHAOS := --masters 3 --workers 3 --store postgres --runs 300 --rounds 10
 
 .PHONY: help setup ui build demo test lint accept mutants fuzz bench peers docs clean
 
@@ -64,6 +66,20 @@ accept: test build ## everything of `make test`, then the long runs: simulation,
 	WINDLASS_TRIAL_SCALE=17 cargo test -p windlass --test processes nasty
 	target/release/windlass chaos --seed 1 --rounds 10 --time 60s
 	target/release/windlass chaos --rounds 10 --time 60s
+	target/release/windlass chaos $(CLUSTER_CHAOS)
+	target/release/windlass chaos $(CLUSTER_CHAOS) --freeze
+	target/release/windlass chaos $(CLUSTER_CHAOS) --swallow 20
+	target/release/windlass chaos $(CLUSTER_CHAOS) --outage 30s
+	target/release/windlass chaos $(CLUSTER_CHAOS) --clocks 1h
+	target/release/windlass chaos --masters 3 --store postgres --runs 300 --rounds 3 --network all
+	WINDLASS_TRIAL_SCALE=10 cargo test -p windlass --test processes partitions
+	WINDLASS_TRIAL_SCALE=50 cargo test -p windlass --test processes murder::a_master_that_wakes
+	WINDLASS_TRIAL_SCALE=5 cargo test -p windlass --test processes murder::limits
+	WINDLASS_TRIAL_SCALE=10 cargo test -p windlass --test processes murder::what_was_accepted
+	WINDLASS_TRIAL_SCALE=10 cargo test -p windlass --test processes failover
+	WINDLASS_TRIAL_SCALE=10 cargo test -p windlass --test processes outages
+	WINDLASS_TRIAL_SCALE=20 cargo test -p windlass --test processes schedules::cluster
+	cargo run --release -p windlass-sim -- --growth
 	scripts/fuzz 120
 	scripts/fuzz 300 frames
 	WINDLASS_TRIAL_SCALE=20 cargo test -p windlass --test processes hostile

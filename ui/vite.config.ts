@@ -47,8 +47,10 @@ export default defineConfig({
           name: "e2e",
           include: ["e2e/**/*.test.ts"],
           globalSetup: ["e2e/server.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // Each wait in a test has a limit of its own; together they may take long where others work too.
+          testTimeout: 240_000,
+          hookTimeout: 120_000,
+          expect: { poll: { timeout: 30_000 } },
           fileParallelism: false,
         },
       },

@@ -3,6 +3,7 @@
 mod architecture;
 mod dependencies;
 mod purity;
+mod requirements;
 
 use std::path::PathBuf;
 

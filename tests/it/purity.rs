@@ -16,6 +16,7 @@ const PURE: &[&str] = &["windlass-model", "windlass-workflow", "windlass-core"];
 /// each of their types is named.
 const ALLOWED: &[&str] = &[
     "borrow",
+    "cell::RefCell",
     "cmp",
     "collections::BTreeMap",
     "collections::BTreeSet",

@@ -1,34 +1,20 @@
 /** Everything that can be done on a page is done on the server, after it was said what will happen. */
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, inject, it } from "vitest";
 import { FLAKY, GATE, SALES } from "./seed";
-import { apply, jobOf, open, pageOf, send, start, until, type Watched } from "./world";
+import { agreed, agree as agreeOn, apply, send, start, until, untilJob, withPage } from "./world";
 
 const server = inject("server");
-let browser: Browser;
-let watched: Watched;
 let page: Page;
 
+withPage(server, (opened) => {
+  page = opened;
+});
 beforeAll(async () => {
-  browser = await open();
-  watched = await pageOf(browser, server);
-  page = watched.page;
   for (const text of [SALES, FLAKY, GATE]) await apply(server, text);
 });
-afterAll(async () => {
-  expect(watched.complaints).toEqual([]);
-  await browser?.close();
-});
 
-/** Presses a button, reads the preview, and agrees. */
-async function agree(button: string, preview: RegExp, verb = button): Promise<void> {
-  await page.getByRole("button", { name: button, exact: true }).first().click();
-  const dialog = page.getByRole("dialog");
-  expect(await dialog.textContent()).toMatch(preview);
-  await dialog.getByRole("button", { name: verb, exact: true }).click();
-  await dialog.waitFor({ state: "hidden" });
-}
-
+const agree = (button: string, preview: RegExp) => agreeOn(page, button, preview);
 const chip = (state: string) => page.locator(`.page-head [data-state=${state}]`).waitFor();
 const SLEEPER = "name: sleeper\ntasks:\n  one: {run: sleep 30}\n  two: {depends_on: [one], run: 'true'}\n";
 
@@ -80,9 +66,7 @@ it("approves with a comment, and rejects", async () => {
     ["Reject", "failed"],
   ] as const) {
     const run = await start(server, { workflow: "release" });
-    const limit = Date.now() + 20_000;
-    while ((await jobOf(server, run, "gate")).state !== "held" && Date.now() < limit) await page.waitForTimeout(50);
-    await page.goto(`/runs/${run}?job=${(await jobOf(server, run, "gate")).number}`);
+    await page.goto(`/runs/${run}?job=${await untilJob(server, run, "gate", "held")}`);
     await page.getByRole("button", { name: verb, exact: true }).click();
     await page.getByLabel("Comment").fill("looked at <b>it</b>");
     await page.getByRole("dialog").getByRole("button", { name: verb, exact: true }).click();
@@ -103,6 +87,15 @@ it("starts a run from the form with its parameters", async () => {
   await chip("success");
 });
 
+it("offers the values that were given lately", async () => {
+  await page.goto("/workflows/nightly-sales/start");
+  const lately = page.getByRole("group", { name: "Lately given as day" });
+  await lately.getByRole("button", { name: "2026-01-02" }).click();
+  expect(await page.getByLabel("day").inputValue()).toBe("2026-01-02");
+  await page.getByRole("group", { name: "Lately given as region" }).getByRole("button", { name: "south" }).click();
+  expect(await page.getByLabel("region").inputValue()).toBe("south");
+});
+
 it("says what is wrong with a parameter", async () => {
   await page.goto("/workflows/nightly-sales/start");
   await page.getByLabel("day").fill("yesterday-ish");
@@ -116,10 +109,7 @@ it("disables, enables and deletes a workflow", async () => {
   const more = async (item: string, verb: string, preview: RegExp) => {
     await page.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: item }).click();
-    const dialog = page.getByRole("dialog");
-    expect(await dialog.textContent()).toMatch(preview);
-    await dialog.getByRole("button", { name: verb, exact: true }).click();
-    await dialog.waitFor({ state: "hidden" });
+    await agreed(page, preview, verb);
   };
   await more("Disable…", "Disable", /No new run begins/);
   await page.locator(".page-head").getByText("Disabled").waitFor();

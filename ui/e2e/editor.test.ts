@@ -3,24 +3,16 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, inject, it } from "vitest";
 import { program } from "./server";
-import { open, pageOf, send, type Watched } from "./world";
+import { send, withPage } from "./world";
 
 const server = inject("server");
-let browser: Browser;
-let watched: Watched;
 let page: Page;
 
-beforeAll(async () => {
-  browser = await open();
-  watched = await pageOf(browser, server);
-  page = watched.page;
-});
-afterAll(async () => {
-  expect(watched.complaints).toEqual([]);
-  await browser?.close();
+withPage(server, (opened) => {
+  page = opened;
 });
 
 async function type(text: string): Promise<void> {
@@ -37,36 +29,70 @@ const textNow = () => page.locator(".cm-content").evaluate((element) => (element
 const CHAIN =
   "name: chain\ntasks:\n  a: {run: echo a}\n  b: {depends_on: [a], run: echo b}\n  c: {depends_on: [b], run: echo c}\n";
 
-it("says of a mistyped key what the command line says", async () => {
-  const text = "name: typo\ntasks:\n  a:\n    run: echo\n    retrys: 3\n";
+interface Said {
+  code: string;
+  severity: string;
+  message: string;
+  line: number;
+  column: number;
+  help?: string | null;
+}
+
+/** What the command line says about a text. */
+function validated(text: string): { said: Said[]; printed: string } {
   const file = join(mkdtempSync(join(tmpdir(), "windlass-ui-")), "typo.yaml");
   writeFileSync(file, text);
-  let said = "";
-  try {
-    execFileSync(program(), ["validate", file], { stdio: "pipe" });
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: Buffer; stderr: Buffer };
-    said = `${stdout}${stderr}`;
-  }
+  const run = (...more: string[]) => {
+    try {
+      return execFileSync(program(), ["validate", ...more, file], { stdio: "pipe" }).toString();
+    } catch (error) {
+      const { stdout, stderr } = error as { stdout: Buffer; stderr: Buffer };
+      return more.length > 0 ? stdout.toString() : `${stdout}${stderr}`;
+    }
+  };
+  const { diagnostics } = JSON.parse(run("-o", "json")) as { diagnostics: Said[] };
+  return { said: diagnostics, printed: run() };
+}
+
+it("says of mistakes what the command line says: code, message, place and suggestion", async () => {
+  const text = `name: typo
+scedule: "0 3 * * *"
+tasks:
+  a:
+    run: echo
+    retrys: 3
+  b: {depends_on: [aa], run: echo}
+`;
+  const { said, printed } = validated(text);
+  expect(said.map(({ code }) => code)).toEqual(["unknown_key", "unknown_key", "unknown_reference"]);
   await type(text);
-  const problem = page.locator(".problems button").first();
-  await problem.waitFor();
-  const shown = (await problem.innerText()).replace(/\s+/g, " ");
-  const [, code = "", message = ""] = /error\[(\w+)\] (.*?) \d+:\d+/.exec(shown) ?? [];
-  expect(code).toBe("unknown_key");
-  expect(said).toContain(code);
-  expect(said).toContain(message);
-  expect(shown).toContain("retries");
-  expect(said).toContain("retries");
-  await page.locator(".cm-lintRange-error").first().waitFor();
-  await page.getByText("1 mistake").waitFor();
+  await page.getByText("3 mistakes").waitFor();
+  const shown = await page
+    .locator(".problems button")
+    .evaluateAll((buttons) => buttons.map((button) => (button as HTMLElement).innerText.replace(/\s+/g, " ").trim()));
+  expect(shown).toEqual(
+    said.map(({ severity, code, message, line, column, help }) =>
+      `${severity}[${code}] ${message} ${line}:${column} ${help ?? ""}`.trim(),
+    ),
+  );
+  expect(shown[0]).toContain("did you mean `schedule`?");
+  for (const { code, message, help } of said)
+    for (const words of [code, message, help ?? ""]) expect(printed).toContain(words);
+  expect(await page.locator(".cm-lintRange-error").count()).toBe(3);
   expect(await page.getByRole("button", { name: "Store", exact: true }).isDisabled()).toBe(true);
+  // A click goes to the place.
+  await page.locator(".problems button").nth(1).click();
+  await page.locator(".cm-activeLine", { hasText: "retrys" }).waitFor();
 });
 
 it("completes keys and words from the schema", async () => {
   await type("name: x\ntasks:\n  a:\n    run: echo\n    dep");
   await page.keyboard.press("Control+Space");
   await page.locator(".cm-tooltip-autocomplete li:has-text('depends_on')").waitFor();
+  await page.keyboard.press("Escape");
+  await type("name: x\ntasks:\n  a:\n    run: echo\n    trigger: ");
+  await page.keyboard.press("Control+Space");
+  await page.locator(".cm-tooltip-autocomplete li:has-text('none_failed')").waitFor();
   await page.keyboard.press("Escape");
 });
 
@@ -85,6 +111,8 @@ it("draws an edge that the YAML follows, and refuses a circle with its path", as
   };
   await drag("a", "c");
   await page.waitForFunction(() => document.querySelector(".cm-content")?.textContent?.includes("[b, a]"));
+  // Tasks have their new places when the third edge is drawn.
+  await page.locator("path.edge").nth(2).waitFor();
   await drag("c", "a");
   const alert = page.getByRole("alert");
   await alert.getByText("That would be a circle.").waitFor();
@@ -99,6 +127,11 @@ it("edits a task in a form, and the YAML follows", async () => {
   await form.getByLabel("Retries").fill("3");
   await form.getByLabel("Retries").blur();
   await page.waitForFunction(() => document.querySelector(".cm-content")?.textContent?.includes("retries: 3"));
+  await form.getByLabel("Waits for").fill("");
+  await form.getByLabel("Waits for").blur();
+  await page.waitForFunction(() => !document.querySelector(".cm-content")?.textContent?.includes("depends_on: [a]"));
+  // The graph follows too: b waits for nothing.
+  await page.waitForFunction(() => document.querySelectorAll("path.edge").length === 1);
   await page.getByText("Valid", { exact: true }).waitFor();
 });
 

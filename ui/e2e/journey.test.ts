@@ -75,8 +75,25 @@ tasks:
   await firing.waitFor();
   await picture(page, "journey-5-home");
   await firing.click();
-  await page.getByRole("link", { name: "Schedules" }).last().click();
+  const views = page.getByRole("navigation", { name: "Views of the workflow" });
+  await views.getByRole("link", { name: "Schedules" }).click();
   await page.getByText("at 04:00").first().waitFor();
+
+  // The days before today have no run. It is said which, and then they are made up for.
+  await views.getByRole("link", { name: "Calendar" }).click();
+  await page.getByText(/moments without a run/).waitFor();
+  await picture(page, "journey-6-calendar");
+  await page.getByRole("link", { name: "Backfill…" }).click();
+  const day = (before: number) =>
+    new Intl.DateTimeFormat("en-CA", { timeZone: "Europe/Oslo" }).format(Date.now() - before * 86_400_000);
+  await page.getByLabel("From", { exact: true }).fill(day(3));
+  await page.getByLabel("To", { exact: true }).fill(day(2));
+  await page.getByText("2 runs would be made").waitFor();
+  await page.getByRole("button", { name: "Start 2 runs" }).click();
+  const row = page.getByRole("region", { name: "Backfills" }).getByRole("row", { name: /mine/ });
+  await row.locator("[data-state=done]").waitFor({ timeout: 30_000 });
+  await picture(page, "journey-7-backfill");
+  await expectAccessible(page);
   expect(complaints).toEqual([]);
   await context.close();
 });

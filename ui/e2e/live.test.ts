@@ -1,8 +1,9 @@
 /** What is shown follows what happens, also when the server dies and comes back. */
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
-import { Standalone } from "./server";
-import { jobOf, open, pageOf, send, start, until } from "./world";
+import { Postgres } from "./postgres";
+import { Apart, Standalone } from "./server";
+import { apply, jobOf, open, pageOf, send, start, until } from "./world";
 
 const server = inject("server");
 let browser: Browser;
@@ -81,3 +82,91 @@ it("heals when the server is killed and returns, and then shows the truth", asyn
     await own.end();
   }
 });
+
+/** Long enough that it runs on while its worker and its master die; each part can be tried again. */
+const LONG = `name: long-way
+defaults: {retries: {max: 5, delay: 100ms}}
+tasks:
+  one: {run: sleep 4}
+  two: {depends_on: [one], run: sleep 4}
+  three: {depends_on: [two], run: 'echo "there"'}
+`;
+
+/** What is shown of a run, all of it, is what the server says. */
+async function expectTruth(page: Page, url: string, run: string): Promise<void> {
+  const shown = (await send(url, "GET", `/api/v1/runs/${run}`)) as { state: string };
+  await page.locator(`.page-head [data-state=${shown.state}]`).waitFor({ timeout: 10_000 });
+  const { items } = (await send(url, "GET", `/api/v1/runs/${run}/jobs`)) as {
+    items: { task: string; state: string; number: number; attempts: { number: number; state: string }[] }[];
+  };
+  for (const job of items) {
+    const node = page.locator(`[data-task=${job.task}][data-state=${job.state}]`);
+    await node.waitFor({ timeout: 10_000 });
+    await node.click();
+    const panel = page.getByRole("region", { name: "Attempts" });
+    for (const attempt of job.attempts) {
+      const line = panel.locator("li", { hasText: `Attempt ${attempt.number}` });
+      await line.locator(`[data-state=${attempt.state}]`).waitFor({ timeout: 10_000 });
+    }
+    expect(await panel.locator("li").count()).toBe(job.attempts.length);
+  }
+}
+
+it("follows a run to its end while its worker and then its master are killed and return", async () => {
+  const apart = await Apart.fresh(1);
+  try {
+    const [master] = apart.masters;
+    const [worker] = apart.workers;
+    if (!master || !worker) throw new Error("nothing was started");
+    const { page, context } = await pageOf(browser, master.url);
+    await apply(master.url, LONG);
+    const run = await start(master.url, { workflow: "long-way" });
+    await page.goto(`/runs/${run}`);
+    await page.locator("[data-task=one][data-state=running]").waitFor();
+
+    await worker.running.stop("SIGKILL");
+    await apart.startWorker(worker);
+    await page.locator("[data-task=two][data-state=running]").waitFor({ timeout: 30_000 });
+
+    await master.running.stop("SIGKILL");
+    await page.getByText("Reconnecting…").waitFor();
+    await apart.startMaster(master);
+    await page.locator("[data-live=live]").waitFor({ timeout: 20_000 });
+
+    await page.locator(".page-head [data-state=success]").waitFor({ timeout: 40_000 });
+    await expectTruth(page, master.url, run);
+    await context.close();
+  } finally {
+    await apart.end();
+  }
+}, 120_000);
+
+it("follows a run of several masters while the one that owns it is killed", async () => {
+  const postgres = await Postgres.fresh();
+  let apart: Apart | undefined;
+  try {
+    apart = await Apart.fresh(3, postgres.url);
+    const all = apart.masters;
+    await apply(all[0]?.url ?? "", LONG);
+    const run = await start(all[0]?.url ?? "", { workflow: "long-way" });
+    const { owner } = (await send(all[0]?.url ?? "", "GET", `/api/v1/runs/${run}`)) as { owner: string };
+    const place = Number(owner.slice(1)) - 1;
+    const owning = all[place];
+    // Somebody looks at it through a master that does not own it.
+    const other = all[(place + 1) % all.length];
+    if (!owning || !other) throw new Error(`no master is called ${owner}`);
+    const { page, context } = await pageOf(browser, other.url);
+    await page.goto(`/runs/${run}`);
+    await page.locator("[data-task=one][data-state=running]").waitFor({ timeout: 20_000 });
+    await owning.running.stop("SIGKILL");
+    await page.locator("[data-task=two][data-state=running]").waitFor({ timeout: 40_000 });
+    await apart.startMaster(owning);
+    await page.locator(".page-head [data-state=success]").waitFor({ timeout: 60_000 });
+    expect(await page.locator("[data-live=live]").count()).toBe(1);
+    await expectTruth(page, other.url, run);
+    await context.close();
+  } finally {
+    await apart?.end();
+    await postgres.end();
+  }
+}, 180_000);

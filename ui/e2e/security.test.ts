@@ -2,17 +2,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { expect, inject, it } from "vitest";
 import { Standalone } from "./server";
-import { apply, jobOf, open, pageOf, start, until } from "./world";
+import { apply, jobOf, pageOf, send, start, until, withBrowser } from "./world";
 
 const server = inject("server");
 let browser: Browser;
 
-beforeAll(async () => {
-  browser = await open();
+withBrowser((opened) => {
+  browser = opened;
 });
-afterAll(() => browser?.close());
 
 const EVIL = `<img src=x onerror="window.hacked=1"><script>window.hacked=2</script>`;
 const WORKFLOW = `name: evil
@@ -32,6 +31,9 @@ it("shows hostile text as text, everywhere", async () => {
   await apply(server, WORKFLOW);
   const run = await start(server, { workflow: "evil", labels: { [EVIL.slice(0, 90)]: EVIL } });
   await until(server, run, ["success"]);
+  const token = (await send(server, "POST", "/api/v1/tokens", { name: EVIL.slice(0, 60), role: "viewer" })) as {
+    id: string;
+  };
   const { page, context, complaints } = await pageOf(browser, server);
   const job = (await jobOf(server, run, "a")).number;
   for (const path of [
@@ -44,6 +46,12 @@ it("shows hostile text as text, everywhere", async () => {
     "/workflows",
     "/workflows/evil",
     "/workflows/evil?tab=yaml",
+    "/workflows/evil?tab=runs",
+    "/cluster?tab=tokens",
+    "/cluster?tab=workers",
+    `/runs/${run}?tab=jobs&task=${encodeURIComponent(EVIL)}`,
+    `/schedules/${encodeURIComponent(EVIL)}`,
+    `/backfills?workflow=${encodeURIComponent(EVIL)}&from=${encodeURIComponent(EVIL)}`,
     "/workflows/evil/start",
     "/editor?workflow=evil",
     `/runs?workflow=${encodeURIComponent(EVIL)}`,
@@ -52,7 +60,9 @@ it("shows hostile text as text, everywhere", async () => {
   ]) {
     await page.goto(path);
     await page.locator("#content").waitFor();
-    await page.waitForTimeout(250);
+    // Everything that the page asks for has come, so everything is drawn.
+    await page.locator("[data-live=live]").waitFor();
+    await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null);
     expect(await page.evaluate(() => (window as { hacked?: number }).hacked), path).toBeUndefined();
     expect(await page.locator("#content img, #content script").count(), path).toBe(0);
     expect(await page.locator("a[href^='javascript:']").count(), path).toBe(0);
@@ -61,6 +71,22 @@ it("shows hostile text as text, everywhere", async () => {
   await page.getByText(EVIL).first().waitFor();
   await page.goto(`/runs/${run}/jobs/${job}/log`);
   await page.locator("[data-line='1']", { hasText: "<img src=x" }).waitFor();
+  // What was given lately is offered as text, also to the form of the next start.
+  await page.goto("/workflows/evil/start");
+  await page.getByRole("button", { name: EVIL }).click();
+  expect(await page.getByLabel("text", { exact: false }).first().inputValue()).toBe(EVIL);
+  await page.goto("/cluster?tab=tokens");
+  await page.getByRole("row", { name: /<img src=x/ }).waitFor();
+  // The editor says a hostile key back, as text too.
+  await page.goto("/editor");
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.press("Delete");
+  await page.keyboard.insertText(`name: x\n${JSON.stringify(EVIL)}: 1\ntasks: {a: {type: noop}}\n`);
+  await page.locator(".problems button", { hasText: "<img src=x" }).first().waitFor();
+  expect(await page.locator("#content img, #content script").count()).toBe(0);
+  expect(await page.evaluate(() => (window as { hacked?: number }).hacked)).toBeUndefined();
+  await send(server, "DELETE", `/api/v1/tokens/${token.id}`);
   expect(complaints).toEqual([]);
   await context.close();
 });

@@ -1,5 +1,5 @@
 /** A little world to look at: workflows of every kind, runs in every state. */
-import { apply, jobOf, send, start, until } from "./world";
+import { apply, send, start, until, untilJob } from "./world";
 
 export const SALES = `name: nightly-sales
 description: Load yesterday's sales and publish the report.
@@ -56,6 +56,14 @@ tasks:
   nowhere: {run: echo never, group: no-such-group}
 `;
 
+/** Needs the sales, and is needed by what sums the year up. */
+const MONTH = `name: monthly-report
+tasks: {sales: {type: workflow, with: {workflow: nightly-sales}}}
+`;
+const YEAR = `name: yearly-report
+tasks: {months: {type: workflow, with: {workflow: monthly-report}}}
+`;
+
 export interface Seeded {
   done: string;
   failed: string;
@@ -64,7 +72,7 @@ export interface Seeded {
 }
 
 export async function seed(server: string): Promise<Seeded> {
-  for (const text of [SALES, FLAKY, GATE, SLOW]) await apply(server, text);
+  for (const text of [SALES, FLAKY, GATE, SLOW, MONTH, YEAR]) await apply(server, text);
   // A second version, to compare.
   await apply(server, SALES.replace("echo published", "echo published twice"));
   await send(server, "PUT", "/api/v1/pools/warehouse", { limit: 3 });
@@ -76,8 +84,6 @@ export async function seed(server: string): Promise<Seeded> {
   const slow = await start(server, { workflow: "long-haul" });
   for (const run of runs) await until(server, run, ["success"]);
   await until(server, failed, ["failed"]);
-  const limit = Date.now() + 20_000;
-  while ((await jobOf(server, held, "gate")).state !== "held" && Date.now() < limit)
-    await new Promise((done) => setTimeout(done, 50));
+  await untilJob(server, held, "gate", "held");
   return { done: runs.at(-1) ?? "", failed, held, slow };
 }

@@ -31,18 +31,56 @@ export async function freePort(): Promise<number> {
   });
 }
 
-/** A server that a test may end and start again. */
-export class Standalone {
+/** A process of the program that a test may end and start again. */
+class Running {
   private child: ChildProcess | undefined;
+  private said = "";
+
+  constructor(private readonly args: string[]) {}
+
+  /** Starts it; `ready` is asked until it says so. */
+  async start(ready: () => Promise<boolean>): Promise<void> {
+    this.said = "";
+    const child = spawn(program(), this.args, { stdio: ["ignore", "ignore", "pipe"] });
+    child.stderr?.on("data", (bytes) => {
+      this.said += bytes;
+    });
+    this.child = child;
+    const until = Date.now() + 30_000;
+    while (Date.now() < until && child.exitCode === null) {
+      if (await ready().catch(() => false)) return;
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    throw new Error(`${this.args.join(" ")} is not ready: ${this.said}`);
+  }
+
+  /** Ends it, at once or as it is asked to. */
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+    const child = this.child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((done) => child.once("exit", done));
+    child.kill(signal);
+    await gone;
+  }
+}
+
+const folder = () => mkdtempSync(join(tmpdir(), "windlass-ui-"));
+const answers = async (url: string) => (await fetch(url)).ok;
+
+/** A whole server in one process. */
+export class Standalone {
+  private readonly running: Running;
 
   constructor(
     readonly port: number,
     readonly data: string,
-    private readonly listen = "127.0.0.1",
-  ) {}
+    listen = "127.0.0.1",
+  ) {
+    this.running = new Running(["standalone", "--listen", `${listen}:${port}`, "--data", data, "--slots", "4"]);
+  }
 
   static async fresh(listen?: string): Promise<Standalone> {
-    const server = new Standalone(await freePort(), mkdtempSync(join(tmpdir(), "windlass-ui-")), listen);
+    const server = new Standalone(await freePort(), folder(), listen);
     await server.start();
     return server;
   }
@@ -51,38 +89,68 @@ export class Standalone {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  async start(): Promise<void> {
-    const args = ["standalone", "--listen", `${this.listen}:${this.port}`, "--data", this.data, "--slots", "4"];
-    const child = spawn(program(), args, { stdio: ["ignore", "ignore", "pipe"] });
-    let said = "";
-    child.stderr?.on("data", (bytes) => {
-      said += bytes;
-    });
-    this.child = child;
-    const until = Date.now() + 20_000;
-    while (Date.now() < until) {
-      const ready = await fetch(`${this.url}/readyz`).then(
-        (answer) => answer.ok,
-        () => false,
-      );
-      if (ready) return;
-      if (child.exitCode !== null) break;
-      await new Promise((done) => setTimeout(done, 50));
-    }
-    throw new Error(`the server is not ready: ${said}`);
+  start(): Promise<void> {
+    return this.running.start(() => answers(`${this.url}/readyz`));
   }
 
-  /** Ends it, at once or as it is asked to. */
-  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
-    const child = this.child;
-    if (!child || child.exitCode !== null) return;
-    const gone = new Promise((done) => child.once("exit", done));
-    child.kill(signal);
-    await gone;
+  stop(signal?: NodeJS.Signals): Promise<void> {
+    return this.running.stop(signal);
   }
 
   async end(): Promise<void> {
     await this.stop();
+    rmSync(this.data, { recursive: true, force: true });
+  }
+}
+
+/** Masters and workers as processes of their own, over one store. */
+export class Apart {
+  readonly masters: { url: string; running: Running }[] = [];
+  readonly workers: { name: string; running: Running }[] = [];
+  private readonly data = folder();
+
+  /** So many masters, and one worker. Several masters need a store that they can share. */
+  static async fresh(masters: number, store?: string): Promise<Apart> {
+    const apart = new Apart();
+    for (let number = 1; number <= masters; number += 1) await apart.addMaster(`m${number}`, store);
+    await apart.addWorker("w1");
+    return apart;
+  }
+
+  private async addMaster(name: string, store = `sqlite:${join(this.data, "store.db")}`): Promise<void> {
+    const port = await freePort();
+    const where = ["--listen", `127.0.0.1:${port}`, "--data", join(this.data, name), "--store", store];
+    const soon = ["--lease-ttl", "3s", "--adoption-grace", "3s"];
+    const master = {
+      url: `http://127.0.0.1:${port}`,
+      running: new Running(["master", "--name", name, ...where, ...soon]),
+    };
+    this.masters.push(master);
+    await this.startMaster(master);
+  }
+
+  startMaster(master: { url: string; running: Running }): Promise<void> {
+    return master.running.start(() => answers(`${master.url}/readyz`));
+  }
+
+  private async addWorker(name: string): Promise<void> {
+    const to = this.masters.flatMap(({ url }) => ["--master", url]);
+    const args = ["worker", "--name", name, "--data", join(this.data, name), "--slots", "2", ...to];
+    const worker = { name, running: new Running(args) };
+    this.workers.push(worker);
+    await this.startWorker(worker);
+  }
+
+  startWorker(worker: { name: string; running: Running }): Promise<void> {
+    return worker.running.start(async () => {
+      const [master] = this.masters;
+      const known = await fetch(`${master?.url}/api/v1/workers/${worker.name}`);
+      return known.ok && ((await known.json()) as { state: string }).state === "online";
+    });
+  }
+
+  async end(): Promise<void> {
+    for (const { running } of [...this.workers, ...this.masters]) await running.stop("SIGKILL");
     rmSync(this.data, { recursive: true, force: true });
   }
 }

@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { expect } from "vitest";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect } from "vitest";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PICTURES = join(import.meta.dirname, "../screenshots");
@@ -14,6 +14,31 @@ export function open(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
+/** A browser for all tests of a file. */
+export function withBrowser(use: (browser: Browser) => void): void {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    browser = await open();
+    use(browser);
+  });
+  afterAll(() => browser?.close());
+}
+
+/** A browser with one page for all tests of a file; in the end nothing may have complained. */
+export function withPage(server: string, use: (page: Page) => void): void {
+  let browser: Browser | undefined;
+  let watched: Watched | undefined;
+  beforeAll(async () => {
+    browser = await open();
+    watched = await pageOf(browser, server);
+    use(watched.page);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    expect(watched?.complaints).toEqual([]);
+  });
+}
+
 /** A page that fails its test when anything complains: scripts, the policy, a request elsewhere. */
 export async function pageOf(browser: Browser, server: string, theme: "light" | "dark" = "light"): Promise<Watched> {
   const context = await browser.newContext({
@@ -22,6 +47,8 @@ export async function pageOf(browser: Browser, server: string, theme: "light" | 
     baseURL: server,
     timezoneId: "Europe/Oslo",
   });
+  // Long enough for a machine on which others work too; what is there is found at once.
+  context.setDefaultTimeout(90_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
@@ -41,6 +68,35 @@ export interface Watched {
   page: Page;
   context: BrowserContext;
   complaints: string[];
+}
+
+/** Presses a button, reads what would happen, and agrees. */
+export async function agree(where: Page | Locator, button: string, preview: RegExp, verb = button): Promise<void> {
+  await where.getByRole("button", { name: button, exact: true }).first().click();
+  await agreed("page" in where ? where.page() : where, preview, verb);
+}
+
+/** Reads what would happen in the dialog that is open, and agrees. */
+export async function agreed(page: Page, preview: RegExp, verb: string): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  expect(await dialog.textContent()).toMatch(preview);
+  await dialog.getByRole("button", { name: verb, exact: true }).click();
+  await dialog.waitFor({ state: "hidden" });
+}
+
+/** Waits until something asked of the server is true. */
+export async function eventually(what: string, check: () => Promise<boolean>, seconds = 30): Promise<void> {
+  const limit = Date.now() + seconds * 1000;
+  while (!(await check())) {
+    if (Date.now() > limit) throw new Error(`after ${seconds} s it is not so that ${what}`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+/** Waits until what was asked for has come and is drawn. */
+export async function drawn(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
 export async function picture(page: Page, name: string): Promise<void> {
@@ -98,13 +154,18 @@ export async function start(server: string, body: object): Promise<string> {
 
 /** Waits until a run is as wanted. */
 export async function until(server: string, run: string, states: string[]): Promise<SomeRun> {
-  const limit = Date.now() + 30_000;
-  for (;;) {
-    const now = (await send(server, "GET", `/api/v1/runs/${run}`)) as SomeRun;
-    if (states.includes(now.state)) return now;
-    if (Date.now() > limit) throw new Error(`run ${run} is ${now.state}, not ${states.join(" or ")}`);
-    await new Promise((done) => setTimeout(done, 50));
-  }
+  let now: SomeRun | undefined;
+  await eventually(`run ${run} is ${states.join(" or ")}`, async () => {
+    now = (await send(server, "GET", `/api/v1/runs/${run}`)) as SomeRun;
+    return states.includes(now.state);
+  });
+  return now as SomeRun;
+}
+
+/** Waits until a job of a run is as wanted, and says its number. */
+export async function untilJob(server: string, run: string, task: string, state: string): Promise<number> {
+  await eventually(`${task} of ${run} is ${state}`, async () => (await jobOf(server, run, task)).state === state);
+  return (await jobOf(server, run, task)).number;
 }
 
 export async function jobOf(server: string, run: string, task: string): Promise<{ number: number; state: string }> {

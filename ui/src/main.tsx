@@ -49,7 +49,7 @@ createRoot(place).render(
     <QueryClientProvider client={queries}>
       <LiveContext.Provider value={stream}>
         <ToastProvider>
-          <RouterProvider router={router} />
+          <RouterProvider router={router} context={{ queries }} />
         </ToastProvider>
       </LiveContext.Provider>
     </QueryClientProvider>

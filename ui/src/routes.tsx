@@ -1,13 +1,25 @@
 /** Every page and where it is. Pages that are not always needed come when they are. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router";
-import type { JobState, RunFilter, RunState } from "./api/queries";
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+} from "@tanstack/react-router";
+import { type JobState, job, type LogLevel, type RunFilter, type RunState, run, runGraph } from "./api/queries";
 import { Home } from "./pages/home";
 import { NotFound } from "./pages/not-found";
 import { Runs } from "./pages/runs";
 import { Login } from "./shell/login";
 import { Shell } from "./shell/shell";
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
+/** What a page needs is asked for while its code is still on its way. */
+interface Context {
+  queries: QueryClient;
+}
+
+const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotFound });
 const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Shell });
 const at = { getParentRoute: () => shell };
 
@@ -35,16 +47,23 @@ export interface RunSearch {
   job?: number;
   task?: string;
   state?: JobState;
+  /** The first job of the table. */
+  from?: number;
 }
 export const runRoute = createRoute({
   ...at,
   path: "/runs/$run",
   component: lazyRouteComponent(() => import("./pages/run"), "RunPage"),
+  loader: ({ context: { queries }, params }) => {
+    void queries.prefetchQuery(run(params.run));
+    void queries.prefetchQuery(runGraph(params.run));
+  },
   validateSearch: (search): RunSearch => ({
     tab: text(search.tab) as RunTab | undefined,
     job: number(search.job),
     task: text(search.task),
     state: text(search.state) as JobState | undefined,
+    from: number(search.from),
   }),
 });
 
@@ -52,9 +71,14 @@ export const logRoute = createRoute({
   ...at,
   path: "/runs/$run/jobs/$job/log",
   component: lazyRouteComponent(() => import("./pages/log"), "LogRoute"),
-  validateSearch: (search): { attempt?: number; line?: number } => ({
+  loader: ({ context: { queries }, params }) => {
+    void queries.prefetchQuery(job(params.run, Number(params.job)));
+    void queries.prefetchQuery(run(params.run));
+  },
+  validateSearch: (search): { attempt?: number; line?: number; level?: LogLevel } => ({
     attempt: number(search.attempt),
     line: number(search.line),
+    level: text(search.level) as LogLevel | undefined,
   }),
 });
 
@@ -64,7 +88,7 @@ const workflows = createRoute({
   component: lazyRouteComponent(() => import("./pages/workflows"), "Workflows"),
 });
 
-export type WorkflowTab = "graph" | "runs" | "yaml" | "versions" | "schedules" | "dependencies";
+export type WorkflowTab = "graph" | "runs" | "calendar" | "yaml" | "versions" | "schedules" | "dependencies";
 export const workflowRoute = createRoute({
   ...at,
   path: "/workflows/$name",
@@ -103,7 +127,30 @@ export const scheduleRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/schedule"), "SchedulePage"),
 });
 
-export type ClusterTab = "masters" | "workers" | "pools" | "tokens";
+export interface BackfillSearch {
+  workflow?: string;
+  /** Days: `2026-11-18`. */
+  from?: string;
+  to?: string;
+  /** Also what has a run already. */
+  again?: boolean;
+  dependants?: boolean;
+}
+const day = (value: unknown) => (typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value) ? value : undefined);
+export const backfillsRoute = createRoute({
+  ...at,
+  path: "/backfills",
+  component: lazyRouteComponent(() => import("./pages/backfills"), "Backfills"),
+  validateSearch: (search): BackfillSearch => ({
+    workflow: text(search.workflow),
+    from: day(search.from),
+    to: day(search.to),
+    again: search.again === true ? true : undefined,
+    dependants: search.dependants === true ? true : undefined,
+  }),
+});
+
+export type ClusterTab = "masters" | "workers" | "queues" | "pools" | "tokens";
 export const clusterRoute = createRoute({
   ...at,
   path: "/cluster",
@@ -127,11 +174,17 @@ const tree = root.addChildren([
     editorRoute,
     schedules,
     scheduleRoute,
+    backfillsRoute,
     clusterRoute,
   ]),
 ]);
 
-export const router = createRouter({ routeTree: tree, defaultPreload: "intent", scrollRestoration: false });
+export const router = createRouter({
+  routeTree: tree,
+  context: { queries: undefined as unknown as QueryClient },
+  defaultPreload: "intent",
+  scrollRestoration: false,
+});
 
 declare module "@tanstack/react-router" {
   interface Register {

@@ -64,6 +64,17 @@ impl Asked {
         read(&self.bytes().await?)
     }
 
+    /// A JSON body of at most so many bytes.
+    pub async fn json_within<T: DeserializeOwned>(self, most: usize) -> Result<T, Refusal> {
+        self.require(&[Format::Json])?;
+        let bytes = self.bytes().await?;
+        if bytes.len() > most {
+            let detail = format!("the body of this call may have {} KiB", most >> 10);
+            return Err(Refusal::new(ProblemCode::TooLarge, detail));
+        }
+        read(&bytes)
+    }
+
     /// A JSON body that may be left out.
     pub async fn json_or_nothing<T: DeserializeOwned + Default>(self) -> Result<T, Refusal> {
         let typed = self.parts.headers.contains_key(CONTENT_TYPE);

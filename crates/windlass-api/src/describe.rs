@@ -7,12 +7,15 @@ use hyper::Method;
 use utoipa::openapi::path::Parameter;
 use windlass_rest::problem::ProblemCode::{self, *};
 use windlass_rest::tokens::{CreateToken, CreatedToken, Token};
-use windlass_rest::{PageQuery, cluster, cron, diagnostics, events, graph, jobs, logs, pools, runs};
-use windlass_rest::{scheduler, schedules, why, workers, workflows};
+use windlass_rest::{
+    PageQuery, alerts, backfills, calendars, cluster, cron, diagnostics, events, graph, imports, jobs, logs,
+    pools, runs,
+};
+use windlass_rest::{scheduler, schedules, triggers, why, workers, workflows};
 
 use crate::openapi::{NAME, Shape, page, parameters, shape};
 use crate::roles::Action;
-use crate::routes::{self, Call, JobVerb, RunVerb};
+use crate::routes::{self, BackfillVerb, Call, JobVerb, RunVerb};
 
 /// Every path that is described, in reading order. What stands in braces is a name.
 const PATHS: &[&str] = &[
@@ -25,6 +28,7 @@ const PATHS: &[&str] = &[
     "/api/v1/runs/{run}:rerun",
     "/api/v1/runs/{run}/events",
     "/api/v1/runs/{run}/graph",
+    "/api/v1/runs/{run}/tasks",
     "/api/v1/runs/{run}/jobs",
     "/api/v1/runs/{run}/jobs/{job}",
     "/api/v1/runs/{run}/jobs/{job}:retry",
@@ -43,6 +47,8 @@ const PATHS: &[&str] = &[
     "/api/v1/workflows/{workflow}/versions/{version}",
     "/api/v1/workflows/{workflow}/graph",
     "/api/v1/workflows/{workflow}/dependencies",
+    "/api/v1/import/crontab",
+    "/api/v1/alerts:test",
     "/api/v1/schedules",
     "/api/v1/schedules/{schedule}",
     "/api/v1/schedules/{schedule}:pause",
@@ -50,6 +56,15 @@ const PATHS: &[&str] = &[
     "/api/v1/schedules/{schedule}/firings",
     "/api/v1/schedules/{schedule}/next",
     "/api/v1/cron/next",
+    "/api/v1/backfills",
+    "/api/v1/backfills/{backfill}",
+    "/api/v1/backfills/{backfill}:pause",
+    "/api/v1/backfills/{backfill}:resume",
+    "/api/v1/backfills/{backfill}:stop",
+    "/api/v1/calendars",
+    "/api/v1/calendars/{calendar}",
+    "/api/v1/triggers",
+    "/api/v1/triggers/{trigger}",
     "/api/v1/workers",
     "/api/v1/workers/{worker}",
     "/api/v1/workers/{worker}:drain",
@@ -83,6 +98,9 @@ pub fn meaning(name: &str) -> &'static str {
         "workflow" => "Name of a workflow.",
         "version" => "Number of a version, from 1.",
         "schedule" => "Id of a schedule, `WORKFLOW@NAME`, percent-encoded.",
+        "backfill" => "Id of a backfill: 13 characters.",
+        "calendar" => "Name of a calendar.",
+        "trigger" => "Id of a trigger that is called.",
         "worker" => "Name or id of a worker.",
         "pool" => "Name of a pool.",
         "token" => "Name or id of a token.",
@@ -99,6 +117,9 @@ pub const TAGS: &[(&str, &str)] = &[
     ("events", "Live updates as server-sent events."),
     ("workflows", "Stored definitions."),
     ("schedules", "Cron rules of workflows, and what became of them."),
+    ("backfills", "Campaigns over past firings: the plan first, then the runs."),
+    ("calendars", "Named days on which schedules fire or do not."),
+    ("triggers", "What starts runs from outside."),
     ("cluster", "Masters, workers and the dispatch switch."),
     ("pools", "Named limits on how many jobs run at once."),
     ("tokens", "Keys to the interface."),
@@ -204,6 +225,11 @@ fn says(call: &Call) -> Option<Says> {
         Call::RunGraph(_) => call_of("runs", "run_graph", "Draw the tasks of a run")
             .answers(200, "The tasks, what waits for what, and where each is drawn.", shape::<graph::Graph>())
             .or(&[RunNotFound]),
+        Call::ListTasks(_) => call_of("jobs", "list_tasks", "Count the jobs of each task of a run")
+            .more("Takes as long for a task of a million jobs as for one of a hundred.")
+            .query(parameters::<jobs::ListTasks>())
+            .answers(200, "The tasks, in the order of the definition.", shape::<jobs::TaskList>())
+            .or(&[RunNotFound, JobNotFound]),
         Call::ListJobs(_) => call_of("jobs", "list_jobs", "List the jobs of a run, by number")
             .query(parameters::<jobs::ListJobs>())
             .cursor("^j[0-9]{1,9}$")
@@ -292,6 +318,19 @@ fn says(call: &Call) -> Option<Says> {
             .workflow()
             .answers(200, "What is wrong with it.", shape::<diagnostics::Validation>()),
 
+        Call::ImportCrontab => {
+            call_of("workflows", "import_crontab", "Turn a crontab into workflows and store nothing")
+                .more("Each workflow that comes out is valid, and is stored with `PUT /api/v1/workflows/{workflow}`.")
+                .json(shape::<imports::ImportCrontab>())
+                .answers(200, "The workflows, and what became of each line.", shape::<imports::ImportedCrontab>())
+        }
+
+        Call::TestAlerts => call_of("workflows", "test_alerts", "Send each alert of a workflow once, as a test")
+            .more("Each is sent at once, by the master that is asked; what is not taken is not sent again.")
+            .json(shape::<alerts::TestAlerts>())
+            .answers(200, "What came of each.", shape::<alerts::TestedAlerts>())
+            .or(&[WorkflowNotFound]),
+
         Call::ListSchedules => call_of("schedules", "list_schedules", "List schedules, by id")
             .query(parameters::<schedules::ListSchedules>())
             .cursor("^[A-Za-z0-9_][A-Za-z0-9_.-]*@.+$")
@@ -321,6 +360,80 @@ fn says(call: &Call) -> Option<Says> {
         Call::CronNext => call_of("schedules", "cron_next", "Tell when a cron rule fires next")
             .query(parameters::<cron::CronQuery>())
             .answers(200, "The moments, in order.", shape::<cron::CronNext>()),
+
+        Call::CreateBackfill => call_of("backfills", "create_backfill", "Run a workflow for past firings")
+            .more(
+                "With `dry_run` the answer is the plan: every due time in order, which of them have a run already, and \
+                 which get one. Without it a campaign is started that creates those runs, oldest first. A campaign goes \
+                 on where it was, whoever owns its shard. Its runs start nothing by completion triggers: `with_dependants` has \
+                 the workflows that need them done after it, one after the other.",
+            )
+            .key()
+            .json(shape::<backfills::CreateBackfill>())
+            .answers(201, "The campaign.", shape::<backfills::Backfill>())
+            .answers(200, "The plan.", shape::<backfills::BackfillPlan>())
+            .or(&[WorkflowNotFound, WorkflowDisabled, WorkflowCircle])
+            .or(&[NothingToRun, TooManyFirings, KeyReused]),
+        Call::ListBackfills => call_of("backfills", "list_backfills", "List campaigns, newest first")
+            .query(parameters::<backfills::ListBackfills>())
+            .cursor("^[0-7][0-9A-HJKMNP-TV-Z]{12}$")
+            .answers(200, "Some campaigns.", page::<backfills::Backfill>())
+            .or(&[WorkflowNotFound]),
+        Call::ShowBackfill(_) => call_of("backfills", "show_backfill", "Show a campaign")
+            .answers(200, "The campaign.", shape::<backfills::Backfill>())
+            .or(&[BackfillNotFound]),
+        Call::ControlBackfill(_, verb) => match verb {
+            BackfillVerb::Pause => call_of("backfills", "pause_backfill", "Have a campaign create no more runs")
+                .more("Those it has go on."),
+            BackfillVerb::Resume => call_of("backfills", "resume_backfill", "Let a paused campaign go on"),
+            BackfillVerb::Stop => call_of("backfills", "stop_backfill", "End a campaign and stop its runs"),
+        }
+        .empty()
+        .answers(202, "The campaign as it is then.", shape::<backfills::Backfill>())
+        .or(&[BackfillNotFound, StateConflict]),
+        Call::ListCalendars => call_of("calendars", "list_calendars", "List calendars, by name")
+            .query(parameters::<PageQuery>())
+            .cursor(NAME)
+            .answers(200, "Some calendars.", page::<calendars::Calendar>()),
+        Call::ShowCalendar(_) => call_of("calendars", "show_calendar", "Show a calendar and who uses it")
+            .answers(200, "The calendar.", shape::<calendars::Calendar>())
+            .or(&[CalendarNotFound]),
+        Call::SetCalendar(_) => call_of("calendars", "set_calendar", "Make a calendar, or change it")
+            .more("It is what schedules obey from then on: the answer comes when every live master knows it.")
+            .json(shape::<calendars::SetCalendar>())
+            .answers(200, "The calendar.", shape::<calendars::Calendar>()),
+        Call::DeleteCalendar(_) => call_of("calendars", "delete_calendar", "Delete a calendar")
+            .more("No stored workflow may use it.")
+            .empty()
+            .done(204, "It is deleted.", &[])
+            .or(&[CalendarNotFound, InUse]),
+
+        Call::ListTriggers => call_of("triggers", "list_triggers", "List what starts runs from outside")
+            .more("Those that are called first, by id; then the completion triggers of workflows, by name.")
+            .query(parameters::<PageQuery>())
+            .cursor("^[0-9]{1,9}$")
+            .answers(200, "Some triggers.", page::<triggers::RunTrigger>()),
+        Call::ShowTrigger(_) => call_of("triggers", "show_trigger", "Show a trigger that is called")
+            .answers(200, "The trigger.", shape::<triggers::RunTrigger>())
+            .or(&[TriggerNotFound]),
+        Call::SetTrigger(_) => call_of("triggers", "set_trigger", "Make a trigger that is called, or change it")
+            .more("A new one has a secret, which only this answer tells; one that is changed keeps its own.")
+            .json(shape::<triggers::SetTrigger>())
+            .answers(200, "The trigger, and its secret if that is new.", shape::<triggers::SetTriggerAnswer>())
+            .or(&[WorkflowNotFound, BadParams]),
+        Call::DeleteTrigger(_) => call_of("triggers", "delete_trigger", "Delete a trigger and its token")
+            .empty()
+            .done(204, "It is deleted.", &[])
+            .or(&[TriggerNotFound]),
+        Call::FireTrigger(_) => call_of("triggers", "fire_trigger", "Start a run by calling a trigger")
+            .more(
+                "The bearer token is the secret of the trigger, or one that may start runs. The body is a JSON object of \
+                 up to 256 KiB; the trigger says which of it become parameters.",
+            )
+            .key()
+            .json(shape::<crate::openapi::Anything>())
+            .answers(201, "The run.", shape::<triggers::Fired>())
+            .or(&[TriggerNotFound, WorkflowNotFound, WorkflowDisabled, BadParams, KeyReused]),
 
         Call::ListWorkers => call_of("cluster", "list_workers", "List workers, by name")
             .query(parameters::<PageQuery>())
@@ -620,6 +733,11 @@ mod tests {
             _ => None,
         });
         assert_eq!(verbs.collect::<Vec<_>>(), JobVerb::MEMBERS);
+        let verbs = operations.iter().filter_map(|operation| match &operation.call {
+            Call::ControlBackfill(_, verb) => Some(verb.member()),
+            _ => None,
+        });
+        assert_eq!(verbs.collect::<Vec<_>>(), BackfillVerb::MEMBERS);
         for (on, off) in [
             ("start_scheduler", "stop_scheduler"),
             ("enable_workflow", "disable_workflow"),

@@ -18,6 +18,7 @@ use windlass_store::Store;
 
 use crate::api::Api;
 use crate::asked::Asked;
+use crate::complaints::may_say;
 use crate::refusal::Refusal;
 use crate::roles::{Action, authorize};
 use crate::{answers, calls, login, random, routes};
@@ -88,8 +89,13 @@ async fn call<S: Store + 'static>(api: &Arc<Api<S>>, request: Request<Body>) -> 
         Box::pin(calls::perform(api, &caller, call, Asked::new(parts, body))).await
     };
     answered.await.unwrap_or_else(|refusal| {
-        if refusal.status() >= 500 {
-            tracing::warn!(code = refusal.code(), error = refusal.detail(), "refused");
+        // What somebody has to look at is always said; that something is away, now and then.
+        let unsaid = match refusal.status() {
+            503 => may_say("refused", refusal.code()),
+            status => (status >= 500).then_some(0),
+        };
+        if let Some(unsaid) = unsaid {
+            tracing::warn!(code = refusal.code(), error = refusal.detail(), unsaid, "refused");
         }
         refusal.into_response()
     })

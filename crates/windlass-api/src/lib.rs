@@ -24,6 +24,7 @@ mod openapi;
 
 mod answers;
 mod asked;
+mod complaints;
 mod refusal;
 
 mod api;

@@ -171,9 +171,10 @@ fn described(operation: &Operation) -> OperationBuilder {
         built = built.parameter(parameter.clone());
     }
     if says.key {
-        let what = "1 to 255 printable characters that stand for this one request: a repeat gets the first one's answer.";
+        let what = "1 to 255 ASCII characters that stand for this one request: a repeat gets the first one's answer. Blanks \
+                    around them do not count.";
         let schema = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(255));
-        built = built.parameter(header("Idempotency-Key", what, schema.pattern(Some("^[ -~]+$"))));
+        built = built.parameter(header("Idempotency-Key", what, schema.pattern(Some("^[!-~][\\t -~]*$"))));
     }
     if says.comes_back {
         let what = "The id of the last event that was seen, from a reader that comes back.";
@@ -407,6 +408,44 @@ mod tests {
             let pointer = reference.strip_prefix('#').unwrap();
             assert!(document.pointer(pointer).is_some(), "{reference} leads nowhere");
         }
+    }
+
+    /// What is not said to be too large would be taken for allowed.
+    #[test]
+    fn numbers_of_32_bits_that_callers_send_have_an_end() {
+        let document: Value = serde_json::from_str(&TEXT).unwrap();
+        let mut sent = Vec::new();
+        for operation in document["paths"]
+            .as_object()
+            .unwrap()
+            .values()
+            .flat_map(|path| path.as_object().unwrap().values())
+        {
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            sent.extend(parameters.map(|parameter| &parameter["schema"]));
+            let bodies =
+                operation["requestBody"]["content"].as_object().into_iter().flat_map(|kinds| kinds.values());
+            sent.extend(bodies.map(|body| &body["schema"]));
+        }
+        let (mut seen, mut numbers) = (std::collections::BTreeSet::new(), 0);
+        while let Some(schema) = sent.pop() {
+            if let Some(reference) = schema["$ref"].as_str() {
+                if seen.insert(reference) {
+                    sent.push(document.pointer(reference.strip_prefix('#').unwrap()).unwrap());
+                }
+                continue;
+            }
+            if schema["format"] == "u-int32" {
+                numbers += 1;
+                assert!(schema["maximum"].is_number(), "{schema}");
+            }
+            match schema {
+                Value::Object(fields) => sent.extend(fields.values()),
+                Value::Array(items) => sent.extend(items),
+                _ => {}
+            }
+        }
+        assert!(numbers > 5, "only {numbers} were looked at");
     }
 
     #[test]

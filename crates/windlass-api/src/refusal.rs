@@ -14,6 +14,7 @@ use windlass_store::globals::SetGlobalError;
 use windlass_store::pins::PinError;
 use windlass_workflow::diagnostic::did_you_mean;
 
+use crate::complaints::may_say;
 use crate::views::diagnostics;
 
 /// A call that is not done, and what its caller is told.
@@ -125,6 +126,10 @@ impl From<WishError> for Refusal {
                 tracing::error!(run_id = %run, error = detail, "a stored run cannot be read");
                 Refusal::new(ProblemCode::Internal, detail)
             }
+            WishError::DependantsInACircle(_) => Refusal::new(ProblemCode::WorkflowCircle, detail)
+                .hint("backfill them one by one, without their dependants"),
+            WishError::TooManyDependants(_) => Refusal::new(ProblemCode::TooManyFirings, detail)
+                .hint("backfill it without its dependants, and then each of those"),
             WishError::Pins(PinError::Circle { .. }) => Refusal::new(ProblemCode::WorkflowCircle, detail),
             WishError::Pins(PinError::Missing { .. } | PinError::TooMany { .. }) => {
                 Refusal::new(ProblemCode::InvalidWorkflow, detail)
@@ -191,7 +196,10 @@ impl From<Unavailable> for Refusal {
             let detail = format!("cannot {}: what is stored cannot be read: {malformed}", error.tried);
             return Refusal::new(ProblemCode::Internal, detail);
         }
-        tracing::warn!(backend = error.backend, tried = error.tried, error = %error.cause, "the store has failed");
+        if let Some(unsaid) = may_say("the store has failed", error.tried) {
+            let (backend, tried) = (error.backend, error.tried);
+            tracing::warn!(backend, tried, error = %error.cause, unsaid, "the store has failed");
+        }
         Refusal::new(ProblemCode::Unavailable, error.to_string())
     }
 }

@@ -30,6 +30,8 @@ pub enum Action {
     Administer,
     /// Takes work.
     Join,
+    /// Calls a trigger.
+    Fire,
 }
 
 /// Refuses what a role does not allow.
@@ -37,12 +39,13 @@ pub fn authorize(caller: &Caller, action: Action) -> Result<(), Refusal> {
     let allowed = match (caller.role, action) {
         (_, Action::Greet) => true,
         (Role::Admin, _) => true,
-        (Role::Operator, Action::Look | Action::Operate) => true,
+        (Role::Operator, Action::Look | Action::Operate | Action::Fire) => true,
         (Role::Operator, Action::Administer | Action::Join) => false,
         (Role::Viewer, Action::Look) => true,
-        (Role::Viewer, Action::Operate | Action::Administer | Action::Join) => false,
+        (Role::Viewer, Action::Operate | Action::Administer | Action::Join | Action::Fire) => false,
         (Role::Worker, Action::Join) => true,
-        (Role::Worker, Action::Look | Action::Operate | Action::Administer) => false,
+        (Role::Worker, Action::Look | Action::Operate | Action::Administer | Action::Fire) => false,
+        (Role::Trigger, action) => action == Action::Fire,
     };
     if allowed {
         return Ok(());
@@ -67,6 +70,7 @@ impl Call {
             | Call::ShowRun(_)
             | Call::RunEvents(_)
             | Call::RunGraph(_)
+            | Call::ListTasks(_)
             | Call::ListJobs(_)
             | Call::ShowJob(_)
             | Call::Why(_)
@@ -79,11 +83,18 @@ impl Call {
             | Call::WorkflowGraph(_)
             | Call::Dependencies(_)
             | Call::Validate
+            | Call::ImportCrontab
             | Call::ListSchedules
             | Call::ShowSchedule(_)
             | Call::ListFirings(_)
             | Call::ScheduleNext(_)
             | Call::CronNext
+            | Call::ListBackfills
+            | Call::ShowBackfill(_)
+            | Call::ListCalendars
+            | Call::ShowCalendar(_)
+            | Call::ListTriggers
+            | Call::ShowTrigger(_)
             | Call::ListWorkers
             | Call::ShowWorker(_)
             | Call::ShowCluster
@@ -97,10 +108,18 @@ impl Call {
             | Call::PutWorkflow(_)
             | Call::DeleteWorkflow(_)
             | Call::EnableWorkflow(..)
+            | Call::TestAlerts
             | Call::PauseSchedule(..)
+            | Call::CreateBackfill
+            | Call::ControlBackfill(..)
+            | Call::SetCalendar(_)
+            | Call::DeleteCalendar(_)
+            | Call::SetTrigger(_)
+            | Call::DeleteTrigger(_)
             | Call::DrainWorker(..)
             | Call::SetPool(_)
             | Call::DeletePool(_) => Action::Operate,
+            Call::FireTrigger(_) => Action::Fire,
             Call::Switch(_) | Call::Backup | Call::ListTokens | Call::CreateToken | Call::RevokeToken(_) => {
                 Action::Administer
             }

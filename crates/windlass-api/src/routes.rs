@@ -61,6 +61,7 @@ pub enum Call {
     ControlRun(String, RunVerb),
     RunEvents(String),
     RunGraph(String),
+    ListTasks(String),
     ListJobs(String),
     ShowJob(JobPath),
     ControlJob(JobPath, JobVerb),
@@ -78,6 +79,8 @@ pub enum Call {
     WorkflowGraph(String),
     Dependencies(String),
     Validate,
+    ImportCrontab,
+    TestAlerts,
 
     ListSchedules,
     ShowSchedule(String),
@@ -85,6 +88,22 @@ pub enum Call {
     ListFirings(String),
     ScheduleNext(String),
     CronNext,
+
+    CreateBackfill,
+    ListBackfills,
+    ShowBackfill(String),
+    ControlBackfill(String, BackfillVerb),
+
+    ListCalendars,
+    ShowCalendar(String),
+    SetCalendar(String),
+    DeleteCalendar(String),
+
+    ListTriggers,
+    ShowTrigger(String),
+    SetTrigger(String),
+    DeleteTrigger(String),
+    FireTrigger(String),
 
     ListWorkers,
     ShowWorker(String),
@@ -138,6 +157,16 @@ pub enum JobVerb {
 }
 }
 
+listed! {
+/// What can be asked of a campaign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackfillVerb {
+    Pause,
+    Resume,
+    Stop,
+}
+}
+
 /// Finds the call; refuses what is at no path, and what a path does not take.
 pub fn find(method: &Method, path: &str) -> Result<Call, Refusal> {
     let calls = all_at(path);
@@ -171,7 +200,7 @@ fn at(segments: &[String]) -> Vec<(Method, Call)> {
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     match segments.as_slice() {
         // Views of the UI are its own affair; that nothing else is one keeps a mistyped path an error.
-        [""] | ["login"] | ["runs" | "workflows" | "editor" | "schedules" | "cluster", ..] => {
+        [""] | ["login"] | ["runs" | "workflows" | "editor" | "schedules" | "backfills" | "cluster", ..] => {
             vec![(Method::GET, Call::Ui)]
         }
         ["assets", name] => vec![(Method::GET, Call::UiFile((*name).into()))],
@@ -199,6 +228,7 @@ fn api(segments: &[&str]) -> Vec<(Method, Call)> {
         },
         ["runs", run, "events"] => get(Call::RunEvents((*run).into())),
         ["runs", run, "graph"] => get(Call::RunGraph((*run).into())),
+        ["runs", run, "tasks"] => get(Call::ListTasks((*run).into())),
         ["runs", run, "jobs"] => get(Call::ListJobs((*run).into())),
         ["runs", run, "jobs", job] => match verb(job, job_verb) {
             Some((job, verb)) => post(Call::ControlJob(JobPath { run: (*run).into(), job }, verb)),
@@ -212,6 +242,7 @@ fn api(segments: &[&str]) -> Vec<(Method, Call)> {
 
         ["workflows"] => get(Call::ListWorkflows),
         ["workflows:validate"] => post(Call::Validate),
+        ["import", "crontab"] => post(Call::ImportCrontab),
         ["workflows", name] => match verb(name, |verb| on_off(verb, "enable", "disable")) {
             Some((name, enabled)) => post(Call::EnableWorkflow(name, enabled)),
             None => vec![
@@ -234,6 +265,26 @@ fn api(segments: &[&str]) -> Vec<(Method, Call)> {
         ["schedules", id, "next"] => get(Call::ScheduleNext((*id).into())),
         ["cron", "next"] => get(Call::CronNext),
 
+        ["backfills"] => vec![(Method::GET, Call::ListBackfills), (Method::POST, Call::CreateBackfill)],
+        ["backfills", id] => match verb(id, backfill_verb) {
+            Some((id, verb)) => post(Call::ControlBackfill(id, verb)),
+            None => get(Call::ShowBackfill((*id).into())),
+        },
+        ["calendars"] => get(Call::ListCalendars),
+        ["calendars", name] => vec![
+            (Method::GET, Call::ShowCalendar((*name).into())),
+            (Method::PUT, Call::SetCalendar((*name).into())),
+            (Method::DELETE, Call::DeleteCalendar((*name).into())),
+        ],
+
+        ["triggers"] => get(Call::ListTriggers),
+        ["triggers", id] => vec![
+            (Method::GET, Call::ShowTrigger((*id).into())),
+            (Method::PUT, Call::SetTrigger((*id).into())),
+            (Method::DELETE, Call::DeleteTrigger((*id).into())),
+            (Method::POST, Call::FireTrigger((*id).into())),
+        ],
+
         ["workers"] => get(Call::ListWorkers),
         ["workers", id] => match verb(id, |verb| on_off(verb, "drain", "resume")) {
             Some((id, drain)) => post(Call::DrainWorker(id, drain)),
@@ -253,14 +304,7 @@ fn api(segments: &[&str]) -> Vec<(Method, Call)> {
         ["tokens"] => vec![(Method::GET, Call::ListTokens), (Method::POST, Call::CreateToken)],
         ["tokens", id] => vec![(Method::DELETE, Call::RevokeToken((*id).into()))],
 
-        ["backfills"] => not_yet(&[Method::GET, Method::POST], "backfills through the interface"),
-        ["backfills", _] => not_yet(&[Method::GET, Method::POST], "backfills through the interface"),
-        ["calendars"] => not_yet(&[Method::GET], "calendars through the interface"),
-        ["calendars", _] => {
-            not_yet(&[Method::GET, Method::PUT, Method::DELETE], "calendars through the interface")
-        }
-        ["triggers", _] => not_yet(&[Method::POST], "triggers that are called"),
-        ["alerts:test"] => not_yet(&[Method::POST], "alerts to be tested"),
+        ["alerts:test"] => post(Call::TestAlerts),
         ["secrets" | "connections" | "users" | "audit"] => {
             not_yet(&[Method::GET], "this part of the interface")
         }
@@ -299,6 +343,15 @@ fn job_verb(word: &str) -> Option<JobVerb> {
         "force-success" => JobVerb::ForceSuccess,
         "approve" => JobVerb::Approve,
         "reject" => JobVerb::Reject,
+        _ => return None,
+    })
+}
+
+fn backfill_verb(word: &str) -> Option<BackfillVerb> {
+    Some(match word {
+        "pause" => BackfillVerb::Pause,
+        "resume" => BackfillVerb::Resume,
+        "stop" => BackfillVerb::Stop,
         _ => return None,
     })
 }

@@ -16,6 +16,7 @@ mod figures;
 mod limits;
 
 mod folder;
+mod masters;
 mod observed;
 mod samples;
 mod stage;

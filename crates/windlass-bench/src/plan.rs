@@ -22,13 +22,19 @@ pub enum Figure {
     Growth,
     /// Lists and runs, looked at in such a store.
     Reading,
+    /// Many schedules, and what happens when all of them are due at once.
+    Schedules,
     /// From nothing to ready, and what it costs to be idle.
     Start,
+    /// No-op jobs a second over PostgreSQL, with one master and with several.
+    Postgres,
+    /// How long work stands still when its master ends.
+    Failover,
 }
 
 impl Figure {
     /// All of them, in the order in which they are measured.
-    pub const ALL: [Figure; 8] = [
+    pub const ALL: [Figure; 11] = [
         Figure::Noop,
         Figure::Processes,
         Figure::Latency,
@@ -36,7 +42,10 @@ impl Figure {
         Figure::Memory,
         Figure::Growth,
         Figure::Reading,
+        Figure::Schedules,
         Figure::Start,
+        Figure::Postgres,
+        Figure::Failover,
     ];
 
     /// Its name.
@@ -49,8 +58,16 @@ impl Figure {
             Figure::Memory => "memory",
             Figure::Growth => "growth",
             Figure::Reading => "reading",
+            Figure::Schedules => "schedules",
             Figure::Start => "start",
+            Figure::Postgres => "postgres",
+            Figure::Failover => "failover",
         }
+    }
+
+    /// Whether it needs the programs of PostgreSQL.
+    pub fn needs_postgres(self) -> bool {
+        matches!(self, Figure::Postgres | Figure::Failover)
     }
 }
 
@@ -96,12 +113,14 @@ pub struct Sizes {
     pub submissions: u32,
     /// Tasks of a chain.
     pub steps: u32,
-    /// Runs of one task each that wait.
+    /// Runs of one task each that wait, and schedules.
     pub runs: u32,
     /// Finished jobs that are in the store.
     pub finished: u32,
     /// How long it is looked at while there is nothing to do.
     pub idle: Duration,
+    /// Masters that are killed, one after the other, and as many that are asked to end.
+    pub kills: u32,
 }
 
 impl Sizes {
@@ -122,6 +141,7 @@ impl Sizes {
             runs: share(10_000, 20),
             finished: jobs.saturating_mul(2),
             idle: Duration::from_millis(share(20_000, 1_000).into()),
+            kills: share(50, 2),
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 use windlass_client::Client;
 use windlass_rest::RunState;
 use windlass_rest::runs::Run;
@@ -18,6 +19,9 @@ const SLOTS: u32 = 12;
 /// How often it is looked whether a run is over: seldom enough to cost nothing beside it, often enough to add a
 /// hundredth, on average, to what takes a second.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// Calls that are under way at once.
+const CALLS: usize = 16;
 
 /// A cluster of processes that is there for one figure.
 #[derive(Debug)]
@@ -88,6 +92,32 @@ pub async fn finished(client: &Client, id: &str, began: Instant) -> anyhow::Resu
         }
         tokio::time::sleep(LOOK).await;
     }
+}
+
+/// Makes so many calls, each with its number, some of them at once.
+pub async fn at_once<F, D>(client: &Client, count: u32, call: F) -> anyhow::Result<()>
+where
+    F: Fn(Client, u32) -> D,
+    D: Future<Output = anyhow::Result<()>> + Send + 'static,
+{
+    let mut under_way = JoinSet::new();
+    for number in 0..count {
+        if under_way.len() == CALLS
+            && let Some(ended) = under_way.join_next().await
+        {
+            ended??;
+        }
+        under_way.spawn(call(client.clone(), number));
+    }
+    while let Some(ended) = under_way.join_next().await {
+        ended??;
+    }
+    Ok(())
+}
+
+/// The process of the master.
+pub fn master(stage: &Stage) -> anyhow::Result<u32> {
+    stage.cluster.master.pid().context("the master has ended")
 }
 
 /// A workflow of jobs that do nothing.

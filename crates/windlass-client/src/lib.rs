@@ -14,7 +14,7 @@ mod settings;
 mod sse;
 mod streams;
 
-pub use calls::{JobVerb, RunVerb};
+pub use calls::{BackfillVerb, JobVerb, RunVerb};
 pub use error::{Error, Refusal, SettingsError};
 pub use send::{Client, new_key};
 pub use settings::{DEFAULT_SERVER, Patience, Settings, Token};

@@ -124,6 +124,8 @@ pub enum GlobalKind {
     Worker,
     /// A token of the API: a hash and what it may do, never the secret.
     Token,
+    /// Something that starts runs when it is called.
+    Trigger,
 }
 
 impl GlobalKind {
@@ -134,6 +136,7 @@ impl GlobalKind {
         GlobalKind::Calendar,
         GlobalKind::Worker,
         GlobalKind::Token,
+        GlobalKind::Trigger,
     ];
 
     /// The one spelling.
@@ -144,6 +147,7 @@ impl GlobalKind {
             GlobalKind::Calendar => "calendar",
             GlobalKind::Worker => "worker",
             GlobalKind::Token => "token",
+            GlobalKind::Trigger => "trigger",
         }
     }
 }

@@ -180,7 +180,7 @@ pub struct AttemptRow {
     pub signal: Option<i32>,
     /// What it put out.
     pub outputs: Option<Arc<Values>>,
-    /// The permit of its pool that it holds.
+    /// The permit of its pool that it holds; also if it is lost and may still run alone.
     pub permit: Option<Ask>,
     /// Whether its end counts for its gang and not for its job: the gang had not started as a whole.
     pub for_gang: bool,
@@ -373,6 +373,12 @@ pub struct OutboxId {
     pub stamp: Stamp,
 }
 
+impl std::fmt::Display for OutboxId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}-{}-{}", self.shard, self.stamp.epoch, self.stamp.counter)
+    }
+}
+
 /// Something that is told until it was heard, stored together with what caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxRow {
@@ -392,8 +398,55 @@ pub enum Errand {
         /// What ended.
         completion: Completion,
     },
+    /// To the home of the workflow of the next stage of a campaign: it may begin.
+    Stage(Arc<NextStage>),
     /// To people: something has happened.
     Alert(Arc<AlertNote>),
+}
+
+/// The next stage of a campaign, told when the one before it is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextStage {
+    /// The workflow of the stage before.
+    pub source: Name,
+    /// The first stage, which gave the campaign its id.
+    pub root: BackfillId,
+    /// Who started it.
+    pub by: Arc<str>,
+    /// How many runs may be open at once.
+    pub parallel: u32,
+    /// How urgent the runs are, if not as the workflow says.
+    pub priority: Option<Priority>,
+    /// What is to be done.
+    pub stage: Stage,
+    /// What comes after it.
+    pub then: Vec<Stage>,
+}
+
+/// What a campaign does with one workflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// The workflow.
+    pub workflow: Name,
+    /// The logical times of its runs, oldest first.
+    pub times: Arc<[Wall]>,
+}
+
+/// What a backfill has to do with others: the stages of a campaign over several workflows are done one after the other,
+/// each in the home of its workflow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chain {
+    /// The first stage, if this is a later one.
+    pub root: Option<BackfillId>,
+    /// What follows once every run of this one has succeeded.
+    pub then: Vec<Stage>,
+}
+
+impl Chain {
+    /// What makes a later stage unique, in the home of its workflow.
+    pub fn key(root: BackfillId, by: &Arc<str>, workflow: &Name) -> Key {
+        Key { principal: Arc::clone(by), key: format!("stage/{}/{workflow}", root.0).into() }
+    }
 }
 
 /// The end of a run.
@@ -424,9 +477,9 @@ pub struct AlertNote {
     pub reason: Arc<str>,
     /// When.
     pub at: Wall,
-    /// The address to call.
+    /// Where to: an HTTP address to call, or `mailto:` with whom to write to, divided by commas.
     pub url: Arc<str>,
-    /// Additional headers.
+    /// Additional headers of the call, or of the mail.
     pub headers: Vec<(Arc<str>, Arc<str>)>,
 }
 
@@ -447,6 +500,8 @@ pub struct BackfillRow {
     pub body: u64,
     /// The logical times of its runs, oldest first. They never change: a store need not write them again.
     pub times: Arc<[Wall]>,
+    /// What comes before and after it. It never changes either.
+    pub chain: Arc<Chain>,
     /// How many of them have a run.
     pub cursor: u32,
     /// How many runs may be open at once.

@@ -14,6 +14,7 @@ use windlass_protocol::v1::masters_server::MastersServer;
 use windlass_protocol::v1::workers_server::WorkersServer;
 use windlass_store::Store;
 
+use crate::alerts::{Channels, Scripts};
 use crate::calls::Calls;
 use crate::definitions::DefinitionCache;
 use crate::feed::{Feed, Touched};
@@ -45,6 +46,7 @@ pub(crate) struct Inner<S> {
     measures: Arc<Measures>,
     name: Name,
     owner: OwnerId,
+    channels: Channels,
 }
 
 /// Why a call was not answered.
@@ -76,6 +78,7 @@ impl<S: Store + 'static> Handle<S> {
         measures: Arc<Measures>,
         name: Name,
         owner: OwnerId,
+        channels: Channels,
     ) -> Handle<S> {
         Handle {
             inner: Arc::new(Inner {
@@ -91,12 +94,18 @@ impl<S: Store + 'static> Handle<S> {
                 measures,
                 name,
                 owner,
+                channels,
             }),
         }
     }
 
     pub(crate) fn inner(&self) -> &Inner<S> {
         &self.inner
+    }
+
+    /// The ways to tell people something.
+    pub fn channels(&self) -> Channels {
+        self.inner.channels.and(Arc::new(Scripts(self.clone())))
     }
 
     /// The present moment.
@@ -216,6 +225,11 @@ impl<S: Store + 'static> Handle<S> {
     /// A global row was written: it is acted on at once.
     pub async fn globals_changed(&self) {
         let _ = self.inner.inbox.send(Message::Input(Input::GlobalsChanged)).await;
+    }
+
+    /// A registry says which masters are there; `None` while it cannot say.
+    pub async fn registry_says(&self, members: Option<std::collections::BTreeSet<OwnerId>>) {
+        let _ = self.inner.inbox.send(Message::Input(Input::Registry(members))).await;
     }
 
     /// Gives everything up in good order; [`Shell::run`](crate::Shell::run) ends when that is done.

@@ -12,12 +12,14 @@
 
 mod shell;
 
-mod alerts;
+pub mod alerts;
 mod peers;
 mod store_calls;
 mod streams;
 
+pub mod calendars;
 mod calls;
+pub mod campaigns;
 mod definitions;
 pub mod feed;
 pub mod handle;

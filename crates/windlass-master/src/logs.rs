@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use windlass_model::{AttemptNumber, JobId, WorkerId};
+use windlass_protocol::log_filter::LogFilter;
 use windlass_protocol::v1;
 
 use crate::streams::{Outgoing, Streams};
@@ -18,7 +19,7 @@ const PARTS: usize = 16;
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// What somebody wants to read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LogWanted {
     /// The job.
     pub job: JobId,
@@ -32,6 +33,8 @@ pub struct LogWanted {
     pub limit: u32,
     /// Whether what is printed later is wanted too.
     pub follow: bool,
+    /// Only some of the lines, unless it is followed.
+    pub filter: LogFilter,
 }
 
 /// Why a log cannot be read.
@@ -94,16 +97,19 @@ impl LogReader {
         wanted: LogWanted,
     ) -> Result<LogReader, LogError> {
         let (question, parts) = streams.questions.ask();
-        let asked = v1::LogQuestion {
+        let LogWanted { job, attempt, from_line, tail, limit, follow, filter } = wanted;
+        let mut asked = v1::LogQuestion {
             question,
-            run: wanted.job.run.to_u64(),
-            job: wanted.job.number.0,
-            number: wanted.attempt.0,
-            from_line: wanted.from_line,
-            tail: wanted.tail,
-            limit: wanted.limit,
-            follow: wanted.follow,
+            run: job.run.to_u64(),
+            job: job.number.0,
+            number: attempt.0,
+            from_line,
+            tail,
+            limit,
+            follow,
+            ..v1::LogQuestion::default()
         };
+        filter.put(&mut asked);
         let reader = LogReader { streams, worker, question, parts, over: false };
         let sent = Outgoing::Log(v1::master_says::What::Log(asked));
         if reader.streams.send_to(worker, sent) { Ok(reader) } else { Err(LogError::Away) }

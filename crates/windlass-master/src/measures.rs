@@ -1,4 +1,4 @@
-//! What is counted: commits and how long they take, ends of runs and attempts.
+//! What is counted: commits and how long they take, looks at the leases, ends of runs and attempts.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -18,6 +18,7 @@ pub struct Measures {
     commits: [AtomicU64; BOUNDS_US.len() + 1],
     commit_us: AtomicU64,
     failed_commits: AtomicU64,
+    looks: AtomicU64,
     runs: [AtomicU64; RunState::ALL.len()],
     attempts: [AtomicU64; AttemptState::ALL.len()],
 }
@@ -62,6 +63,15 @@ impl Measures {
 
     pub(crate) fn commit_failed(&self) {
         add(&self.failed_commits, 1);
+    }
+
+    pub(crate) fn looked(&self) {
+        add(&self.looks, 1);
+    }
+
+    /// How many times this master has read everybody's lease and who owns what.
+    pub fn looks(&self) -> u64 {
+        read(&self.looks)
     }
 
     /// How many commits took up to each bound, and how many took longer than all of them; not summed up.

@@ -13,7 +13,7 @@ use windlass_core::time::Now;
 use windlass_model::{Name, OwnerId};
 use windlass_store::Store;
 
-use crate::alerts::Alerts;
+use crate::alerts::{Alerts, Channels};
 use crate::calls::Calls;
 use crate::definitions::DefinitionCache;
 use crate::feed::Feed;
@@ -52,6 +52,8 @@ pub struct Config {
     pub adoption_grace: windlass_model::Duration,
     /// How long a process has between being asked and being forced to end.
     pub kill_grace: windlass_model::Duration,
+    /// How people are told of alerts.
+    pub channels: Channels,
 }
 
 /// A look at the machine between two inputs.
@@ -158,6 +160,7 @@ impl<S: Store + 'static> Shell<S> {
             Arc::clone(&measures),
             config.name.clone(),
             owner,
+            config.channels.clone(),
         );
         let stores = StoreCalls::new(
             store,
@@ -171,7 +174,7 @@ impl<S: Store + 'static> Shell<S> {
             sender.clone(),
             tasks.clone(),
         );
-        let alerts = Alerts::new(sender, tasks.clone());
+        let alerts = Alerts::new(sender, tasks.clone(), handle.channels());
         let waiting = Vec::with_capacity(BATCH);
         let shell = Shell {
             master,

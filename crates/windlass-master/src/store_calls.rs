@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use jiff::civil::{Date, Weekday};
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 use windlass_core::durable::{Batch, Contact, GlobalKey, GlobalKind, GlobalRow, Revision};
@@ -21,8 +20,8 @@ use windlass_store::commit::Outcome;
 use windlass_store::leases::{RegisterError, RenewError};
 use windlass_store::shards::{ClaimError, LoadedRun};
 use windlass_store::{Store, Unavailable};
-use windlass_workflow::cron::Calendar;
 
+use crate::calendars::StoredCalendar;
 use crate::definitions::DefinitionCache;
 use crate::feed::Feed;
 use crate::measures::{Ends, Measures};
@@ -185,6 +184,7 @@ impl<S: Store + 'static> Asker<S> {
     }
 
     async fn look(&self) -> Option<Look> {
+        self.measures.looked();
         let leases = self.store.leases().await;
         let leases = leases.inspect_err(|error| self.warn("read the leases", error)).ok()?;
         let standings = self.store.standings().await;
@@ -297,13 +297,13 @@ fn globals(rows: &BTreeMap<GlobalKey, GlobalRow>) -> Globals {
         match key.kind {
             GlobalKind::Dispatch => globals.dispatching = Switch::read(row).on,
             // Read where they are needed.
-            GlobalKind::Worker | GlobalKind::Token => {}
+            GlobalKind::Worker | GlobalKind::Token | GlobalKind::Trigger => {}
             GlobalKind::Drain => {
                 globals.draining.extend(u64::from_str_radix(&key.name, 16).map(WorkerId));
             }
-            GlobalKind::Calendar => match (Name::new(&key.name), calendar(value)) {
-                (Ok(name), Ok(calendar)) => {
-                    calendars.insert(name, calendar);
+            GlobalKind::Calendar => match (Name::new(&key.name), StoredCalendar::read(value)) {
+                (Ok(name), Ok(stored)) => {
+                    calendars.insert(name, stored.calendar);
                 }
                 (name, calendar) => {
                     tracing::error!(?name, error = ?calendar.err().map(|error| error.to_string()), "a calendar cannot be read");
@@ -313,42 +313,6 @@ fn globals(rows: &BTreeMap<GlobalKey, GlobalRow>) -> Globals {
     }
     globals.calendars = Arc::new(calendars);
     globals
-}
-
-/// A calendar as it is stored: `{"dates": ["2026-12-25"], "weekdays": ["saturday"]}`.
-fn calendar(text: &str) -> Result<Calendar, CalendarError> {
-    let json: serde_json::Value = serde_json::from_str(text)?;
-    let words = |key: &str| -> Vec<&str> {
-        let list = json.get(key).and_then(serde_json::Value::as_array);
-        list.into_iter().flatten().filter_map(serde_json::Value::as_str).collect()
-    };
-    let dates: Result<Vec<Date>, _> = words("dates").into_iter().map(str::parse).collect();
-    let weekdays: Result<Vec<_>, _> = words("weekdays").into_iter().map(weekday).collect();
-    Ok(Calendar::new(dates?, weekdays?))
-}
-
-fn weekday(word: &str) -> Result<Weekday, CalendarError> {
-    Ok(match word {
-        "monday" => Weekday::Monday,
-        "tuesday" => Weekday::Tuesday,
-        "wednesday" => Weekday::Wednesday,
-        "thursday" => Weekday::Thursday,
-        "friday" => Weekday::Friday,
-        "saturday" => Weekday::Saturday,
-        "sunday" => Weekday::Sunday,
-        _ => return Err(CalendarError::Weekday(word.to_owned())),
-    })
-}
-
-/// A calendar that cannot be read.
-#[derive(Debug, thiserror::Error)]
-enum CalendarError {
-    #[error("it is not JSON")]
-    Json(#[from] serde_json::Error),
-    #[error("it has a date that is none")]
-    Date(#[from] jiff::Error),
-    #[error("`{0}` is no day of the week")]
-    Weekday(String),
 }
 
 /// The answer to a call of which nothing is known.

@@ -12,7 +12,9 @@ use windlass_core::shard::input::{
     Answer, Call, Command, Control, CreateRun, Expected, PutWorkflow, Refusal,
 };
 use windlass_core::shard::load::StoredRun;
-use windlass_core::shard::view::{AttemptView, Counts, JobView, JobsWanted, RunView, Stored, Work};
+use windlass_core::shard::view::{
+    AttemptView, Counts, JobView, JobsWanted, RunView, Stored, TaskView, TasksWanted, Work,
+};
 use windlass_core::shard::why::Reason;
 use windlass_core::time::Wall;
 use windlass_model::{JobId, Name, Priority, RunId, ShardId, TaskId, WorkerId};
@@ -92,6 +94,12 @@ pub enum WishError {
         /// What is wrong.
         why: String,
     },
+    /// Workflows need runs of each other, so none of them can come first.
+    #[error("workflows need runs of each other in a circle: {}", .0.iter().map(Name::as_str).collect::<Vec<_>>().join(", "))]
+    DependantsInACircle(Vec<Name>),
+    /// More workflows than one campaign may have.
+    #[error("more than {0} workflows need its runs")]
+    TooManyDependants(usize),
     /// What it calls cannot be called.
     #[error(transparent)]
     Pins(#[from] PinError),
@@ -195,7 +203,20 @@ impl<S: Store + 'static> Handle<S> {
     }
 
     async fn created(&self, shard: ShardId, create: CreateRun, wait: Duration) -> Result<RunId, WishError> {
-        match self.call(shard, Call::Create(Box::new(create)), wait).await? {
+        let mut again = create.clone();
+        let answer = match self.call(shard, Call::Create(Box::new(create)), wait).await {
+            // The key was used after it was looked for, by a run that was over, and forgotten by its shard, before this call
+            // was dealt with: the shard moved in between. Now it is found.
+            Err(CallError::Rejected(why)) if again.known.is_none() => {
+                again.known = self.store().key(shard, &again.key).await?;
+                if again.known.is_none() {
+                    return Err(CallError::Rejected(why).into());
+                }
+                self.call(shard, Call::Create(Box::new(again)), wait).await?
+            }
+            answered => answered?,
+        };
+        match answer {
             Answer::Created(run) => Ok(run),
             answer => Err(unexpected(answer)),
         }
@@ -303,6 +324,20 @@ impl<S: Store + 'static> Handle<S> {
         }
     }
 
+    /// How the tasks of a run stand, open or over; `None` if there is no such run.
+    pub async fn tasks(
+        &self,
+        run: RunId,
+        wanted: TasksWanted,
+        wait: Duration,
+    ) -> Result<Option<Vec<TaskView>>, WishError> {
+        let call = Call::Tasks(run, wanted.clone());
+        if let Answer::Tasks(Some(tasks)) = self.call(run.shard(), call, wait).await? {
+            return Ok(Some(tasks));
+        }
+        Ok(self.stored_view(run).await?.map(|stored| stored.tasks(&wanted)))
+    }
+
     /// Jobs of a run, open or over; `None` if there is none.
     pub async fn jobs(
         &self,
@@ -314,11 +349,15 @@ impl<S: Store + 'static> Handle<S> {
         if let Answer::Jobs(Some(jobs)) = self.call(run.shard(), call, wait).await? {
             return Ok(Some(jobs));
         }
-        if self.store().run(run).await?.is_none() {
-            return Ok(None);
+        Ok(self.stored_view(run).await?.map(|stored| stored.jobs(&wanted)))
+    }
+
+    /// A run as it is stored; `None` if there is none.
+    async fn stored_view(&self, run: RunId) -> Result<Option<Stored>, WishError> {
+        match self.store().run(run).await? {
+            Some(_) => Ok(Some(Stored::of(self.now(), self.whole_run(run).await?))),
+            None => Ok(None),
         }
-        let stored = Stored::of(self.now(), self.whole_run(run).await?);
-        Ok(Some(stored.jobs(&wanted)))
     }
 
     /// Why a job does not run; `None` if it is not open.
@@ -441,7 +480,7 @@ fn selection(
 }
 
 /// A refusal, or an answer to another question, which no shard gives.
-fn unexpected(answer: Answer) -> WishError {
+pub(crate) fn unexpected(answer: Answer) -> WishError {
     match answer {
         Answer::Refused(refusal) => WishError::Refused(refusal),
         _ => WishError::Call(CallError::Unknown),

@@ -6,6 +6,7 @@
 
 pub mod from_worker;
 pub mod heard_of;
+pub mod log_filter;
 pub mod to_worker;
 
 mod assignments;

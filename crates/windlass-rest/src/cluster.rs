@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Time;
 use crate::scheduler::Scheduler;
 use crate::words::words;
+use crate::{Priority, Time};
 
 /// The answer of `GET /cluster`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,9 @@ pub struct Cluster {
     /// Work that is not over.
     #[serde(default)]
     pub work: WorkCounts,
+    /// Jobs that could start, by group and priority: each group's most urgent first, what needs no group before all.
+    #[serde(default)]
+    pub queues: Vec<Queue>,
 }
 
 /// A master.
@@ -97,6 +100,18 @@ pub struct WorkerCounts {
     pub slots: u64,
     /// How many of these are taken.
     pub slots_used: u64,
+}
+
+/// Jobs that wait for a slot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Queue {
+    /// The group of workers that they need; null if any will do.
+    pub group: Option<String>,
+    /// How urgent their runs are.
+    pub priority: Priority,
+    /// How many there are.
+    pub ready_jobs: u64,
 }
 
 /// Work that is not over.

@@ -61,7 +61,7 @@ pub struct GraphEdge {
 pub struct GraphQuery {
     /// A version of it; the current one unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", param(minimum = 1))]
+    #[cfg_attr(feature = "openapi", param(minimum = 1, maximum = 4_294_967_295_u32))]
     pub version: Option<u32>,
 }
 

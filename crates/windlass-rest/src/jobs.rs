@@ -98,6 +98,10 @@ pub struct ListJobs {
     /// Only those in this state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<JobState>,
+    /// Only those with this number or a later one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(minimum = 0, maximum = 4_294_967_295_u32))]
+    pub from: Option<u32>,
     /// At most this many, up to 1000; 100 unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", param(minimum = 1, maximum = 1000))]
@@ -105,6 +109,47 @@ pub struct ListJobs {
     /// `next_cursor` of the page before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
+}
+
+/// Which tasks `GET /runs/{id}/tasks` counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
+#[serde(deny_unknown_fields)]
+pub struct ListTasks {
+    /// Only this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// Also count slices of the jobs of each `foreach` task, at most so many of each task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(minimum = 1, maximum = 1000))]
+    pub parts: Option<u32>,
+}
+
+/// The tasks of a run, and how the jobs of each stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskList {
+    /// In the order of the definition.
+    pub items: Vec<TaskCounts>,
+}
+
+/// How the jobs of one task of a run stand: a million of them as well as one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskCounts {
+    /// The task.
+    pub task: String,
+    /// The number of its first job; those of a `foreach` task have the numbers after it.
+    pub first_job: u32,
+    /// How many of its jobs are in each state.
+    pub job_counts: JobCounts,
+    /// How many jobs a slice has; the last may have fewer. 0 if nothing was sliced.
+    #[serde(default)]
+    pub part_size: u32,
+    /// The same for each slice of its jobs, by number.
+    #[serde(default)]
+    pub parts: Vec<JobCounts>,
 }
 
 /// The most characters of a comment.

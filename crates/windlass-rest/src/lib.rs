@@ -7,6 +7,7 @@
 //! Field names are snake_case; moments are RFC 3339 in UTC with milliseconds; a list is a [`Page`]; an error is a
 //! [`Problem`]. Fields that may be absent are sent as `null`, so that a reader sees that they exist.
 
+mod whole;
 mod words;
 
 mod page;
@@ -19,8 +20,10 @@ pub mod states;
 pub use problem::{Problem, ProblemCode};
 pub use states::{AttemptState, JobState, Priority, RunState};
 
+pub mod alerts;
 pub mod diagnostics;
 pub mod graph;
+pub mod imports;
 pub mod workflows;
 
 pub mod attempts;
@@ -31,8 +34,12 @@ pub mod why;
 pub mod events;
 pub mod logs;
 
+pub mod backfills;
+pub mod calendars;
 pub mod cron;
 pub mod schedules;
+
+pub mod triggers;
 
 pub mod cluster;
 pub mod pools;

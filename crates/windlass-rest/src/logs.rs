@@ -17,6 +17,23 @@ words! {
     }
 }
 
+words! {
+    /// How bad a line is.
+    pub enum LogLevel {
+        /// Everything.
+        Debug = "debug",
+        /// What goes as it should.
+        Info = "info",
+        /// What somebody should look at.
+        Warn = "warn",
+        /// What went wrong.
+        Error = "error",
+    }
+}
+
+/// The longest text that is searched for.
+pub const LONGEST_SEARCH: usize = 1000;
+
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -67,4 +84,14 @@ pub struct LogQuery {
     /// Go on with what is printed from now on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub follow: Option<bool>,
+    /// Only lines with this text, whatever its case and colours. A page may then have none, and still be followed by
+    /// more: go on with `next_line` until `complete`. Not with `tail` or `follow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(min_length = 1, max_length = 1000))]
+    pub contains: Option<String>,
+    /// Only lines of this level and worse, in pages as with `contains`. A line has the level that it names near its
+    /// beginning, as programs print it; if it names none, standard error counts as `warn` and standard output as `info`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(inline))]
+    pub level: Option<LogLevel>,
 }

@@ -26,36 +26,7 @@ pub struct Pool {
 #[serde(deny_unknown_fields)]
 pub struct SetPool {
     /// How many permits there are. Fewer than are held takes none back.
-    #[serde(deserialize_with = "whole")]
+    #[serde(deserialize_with = "crate::whole::required")]
+    #[cfg_attr(feature = "openapi", schema(maximum = 4_294_967_295_u32))]
     pub limit: u32,
-}
-
-/// A number that may be written as `3` or as `3.0`: JSON knows no difference.
-fn whole<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
-    let number = serde_json::Number::deserialize(deserializer)?;
-    let whole = number.as_u64().or_else(|| {
-        let float = number.as_f64().filter(|float| float.fract() == 0.0 && *float >= 0.0)?;
-        (float <= f64::from(u32::MAX)).then_some(float as u64)
-    });
-    whole.and_then(|whole| u32::try_from(whole).ok()).ok_or_else(|| {
-        serde::de::Error::custom(format_args!(
-            "`limit` is a whole number from 0 to {}, not {number}",
-            u32::MAX
-        ))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_limit_is_a_whole_number() {
-        let read = |text: &str| serde_json::from_str::<SetPool>(&format!("{{\"limit\": {text}}}")).ok();
-        for (text, limit) in
-            [("3", Some(3)), ("3.0", Some(3)), ("0", Some(0)), ("3.5", None), ("-1", None), ("5e9", None)]
-        {
-            assert_eq!(read(text).map(|set| set.limit), limit, "{text}");
-        }
-    }
 }

@@ -174,8 +174,9 @@ problem_codes! {
         "The workflow definition has mistakes. Each is in `diagnostics` with its place, a code of its own and what to \
          write instead; `windlass validate FILE` shows the same without a server. Nothing was stored or started.";
     WorkflowCircle = "workflow_circle", 422, InvalidWorkflow, "workflows call each other in a circle":
-        "A workflow runs itself as a sub-workflow, directly or through others, so a run of it would never end. The \
-         detail has the path. Nothing was stored.";
+        "A workflow runs itself as a sub-workflow, directly or through others, so a run of it would never end; or \
+         workflows of a backfill with dependants need runs of each other, so none can come first. The detail names \
+         them. Nothing was done.";
     NameMismatch = "name_mismatch", 422, InvalidWorkflow, "another name":
         "The name in the definition is not the name in the path of the call. Change one of them.";
     KeyReused = "key_reused", 422, Conflict, "idempotency key used for another request":
@@ -184,7 +185,7 @@ problem_codes! {
     NothingToRun = "nothing_to_run", 422, Usage, "nothing to run":
         "The range of a backfill has no firing of the workflow's schedule, or each of them has a run already.";
     TooManyFirings = "too_many_firings", 422, Usage, "too many firings":
-        "The range of a backfill has more firings than one campaign may have. Split it.";
+        "The range of a backfill has more firings than one campaign may have, or more workflows depend on it. Split it.";
     Unauthenticated = "unauthenticated", 401, NotAllowed, "not logged in":
         "The server wants to know who calls: no token was given, or it is unknown, expired or revoked. Set \
          WINDLASS_TOKEN or --token; `windlass tokens create` makes one, and the first is in the server's data folder.";
@@ -208,11 +209,13 @@ problem_codes! {
     ScheduleNotFound = "schedule_not_found", 404, NotFound, "no such schedule":
         "There is no schedule of that id. An id is WORKFLOW@NAME; `windlass schedules list` shows them.";
     BackfillNotFound = "backfill_not_found", 404, NotFound, "no such backfill":
-        "There is no campaign of that id, or it is over.";
+        "There is no campaign of that id. `windlass backfill list` shows what there is.";
     CalendarNotFound = "calendar_not_found", 404, NotFound, "no such calendar":
-        "No calendar of that name is stored.";
+        "No calendar of that name is stored. `windlass calendars list` shows what there is, `windlass calendars set NAME` \
+         makes one. A schedule that names it does not fire on any day.";
     TriggerNotFound = "trigger_not_found", 404, NotFound, "no such trigger":
-        "No workflow has a trigger of that id.";
+        "There is no trigger of that id that can be called. `windlass triggers list` shows what there is, `windlass \
+         triggers set ID --workflow NAME` makes one.";
     WorkerNotFound = "worker_not_found", 404, NotFound, "no such worker":
         "No worker of that name or id is known. `windlass workers list` shows who is.";
     PoolNotFound = "pool_not_found", 404, NotFound, "no such pool":
@@ -231,8 +234,8 @@ problem_codes! {
     NameTaken = "name_taken", 409, Conflict, "name is taken":
         "Something of that name exists, and names of its kind are unique.";
     InUse = "in_use", 409, Conflict, "still in use":
-        "It cannot be deleted while something needs it: runs that are not over, workflows that call it, jobs that hold \
-         its permits. The detail says what.";
+        "It cannot be deleted while something needs it: runs that are not over, workflows that call it or whose \
+         schedules obey it, jobs that hold its permits. The detail says what.";
     VersionMismatch = "version_mismatch", 412, Conflict, "changed in the meantime":
         "Somebody changed it since it was read (If-Match). Read it again and repeat the change.";
     TooLarge = "too_large", 413, Usage, "too large":

@@ -29,16 +29,18 @@ pub struct Token {
 }
 
 words! {
-    /// What a token may do. Each may do what those after it may, `worker` apart.
+    /// What a token may do. Each may do what those after it may, `worker` and `trigger` apart.
     pub enum Role {
         /// Everything.
         Admin = "admin",
-        /// Workflows, runs, schedules, pools and drains.
+        /// Workflows, runs, schedules, triggers, pools and drains.
         Operator = "operator",
         /// Only look.
         Viewer = "viewer",
         /// Join as a worker, and nothing else.
         Worker = "worker",
+        /// Call the one trigger that it was made with, and nothing else.
+        Trigger = "trigger",
     }
 }
 

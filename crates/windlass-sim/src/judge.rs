@@ -11,8 +11,8 @@ use windlass_core::attempt;
 use windlass_core::durable::Batch;
 use windlass_core::job;
 use windlass_core::rows::{
-    AttemptRow, BackfillId, BackfillRow, Change, Firing, FiringRow, GangStage, JobRow, Key, OutboxId, RunRow,
-    ScheduleRow, Trigger,
+    AttemptRow, BackfillId, BackfillRow, BackfillState, Change, Firing, FiringRow, GangStage, JobRow, Key,
+    OutboxId, RunRow, ScheduleRow, Trigger,
 };
 use windlass_core::run;
 use windlass_core::shard::input::{Assignment, Command, WorkerLife};
@@ -823,8 +823,10 @@ impl Judge {
     pub fn acknowledged_backfill(&mut self, id: BackfillId) {
         if !self.backfills.contains_key(&id) {
             self.violated(1, format!("{id:?} was acknowledged and is not stored"));
-        } else if self.backfills.len() > 1 {
-            self.violated(2, format!("one key made {} campaigns", self.backfills.len()));
+        }
+        let first = self.backfills.values().filter(|row| row.chain.root.is_none()).count();
+        if first > 1 {
+            self.violated(2, format!("one key made {first} campaigns"));
         }
     }
 
@@ -873,6 +875,14 @@ impl Judge {
         }
         if let Some(id) = self.outbox.first() {
             return Some(format!("{id:?} was not told"));
+        }
+        for row in self.backfills.values() {
+            let later = self.backfills.values().filter(|later| later.chain.root == Some(row.id)).count();
+            let done = row.state == BackfillState::Done && row.failed == 0;
+            let expected = usize::from(done && !row.chain.then.is_empty());
+            if row.chain.root.is_none() && later != expected {
+                return Some(format!("{:?} is {:?} and has {later} stages after it", row.id, row.state));
+            }
         }
         let open = self.backfills.values().find(|row| !row.state.is_over());
         open.map(|row| format!("{:?} is {:?}", row.id, row.state))

@@ -7,6 +7,7 @@
 //! stored, not by what the scheduler says.
 
 pub mod flows;
+pub mod growth;
 pub mod judge;
 pub mod mutants;
 pub mod options;
@@ -21,6 +22,7 @@ mod master;
 mod network;
 mod people;
 mod plots;
+mod registry;
 mod store;
 mod worker;
 mod world;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use windlass_sim::flows::Flows;
+use windlass_sim::growth;
 use windlass_sim::judge::INVARIANTS;
 use windlass_sim::reach::{GOALS, Reach};
 use windlass_sim::run::{Report, play};
@@ -35,6 +36,12 @@ struct Args {
     /// Plants bugs in a copy of the code, one at a time, and fails unless each is seen.
     #[arg(long)]
     mutants: bool,
+    /// Measures what a job costs in clusters of 10 to 10,000 workers and 1 to 30 masters, and prints a table.
+    #[arg(long, conflicts_with = "mutants")]
+    growth: bool,
+    /// With `--growth`: leaves out clusters with more workers.
+    #[arg(long, requires = "growth", default_value_t = 10_000)]
+    workers: usize,
     /// With `--mutants`: only the bugs of these names.
     #[arg(long, requires = "mutants")]
     only: Vec<String>,
@@ -50,6 +57,9 @@ fn main() -> ExitCode {
     let args = Args::parse();
     if args.mutants {
         return hunt_mutants(&args);
+    }
+    if args.growth {
+        return grow(args.workers);
     }
     let flows = Arc::new(Flows::new());
     // A panic inside a seed is a finding like any other, told with its seed.
@@ -92,6 +102,23 @@ fn main() -> ExitCode {
         println!("{:>9}  {goal}", reach.of(goal));
     }
     if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Prints a row for each size of a cluster.
+fn grow(most: usize) -> ExitCode {
+    println!("{}", growth::HEAD);
+    for workers in growth::WORKERS.into_iter().filter(|workers| *workers <= most) {
+        for masters in growth::MASTERS {
+            match growth::measure(masters, workers) {
+                Ok(row) => println!("{row}"),
+                Err(error) => {
+                    eprintln!("{masters} masters, {workers} workers: {error}");
+                    return ExitCode::FAILURE;
+                }
+            }
+        }
+    }
+    ExitCode::SUCCESS
 }
 
 fn hunt_mutants(args: &Args) -> ExitCode {

@@ -1,5 +1,7 @@
 //! Masters as processes.
 
+use std::time::Instant;
+
 use windlass_core::master::Master;
 use windlass_core::master::input::{Decision, Effect, FromPeer, Input, Settings, StoreAnswer, StoreCall};
 use windlass_core::shard::input::ToWorker;
@@ -38,6 +40,7 @@ impl World {
         };
         let mut out = Decision::default();
         node.machine = Some(Master::start(now, settings, &mut out));
+        self.join_registry(number);
         self.master_does(number, out);
     }
 
@@ -56,7 +59,9 @@ impl World {
             _ => None,
         };
         let mut out = Decision::default();
+        let began = Instant::now();
         machine.handle(now, input, &mut out);
+        self.masters_took += began.elapsed();
         if let Some(owned) = renewed {
             self.judge_renewal(number, &owned);
         }
@@ -68,7 +73,9 @@ impl World {
             self.masters[number].wake = Some(when);
             self.at(when, Event::WakeMaster(number, life));
         } else {
+            let began = Instant::now();
             machine.flush(now, &mut out);
+            self.masters_took += began.elapsed();
         }
         self.master_does(number, out);
         self.relaying = false;
@@ -84,8 +91,10 @@ impl World {
         let now = self.master_now(number);
         let Some(machine) = &mut self.masters[number].machine else { return };
         let mut out = Decision::default();
+        let began = Instant::now();
         machine.handle(now, Input::Woken, &mut out);
         machine.flush(now, &mut out);
+        self.masters_took += began.elapsed();
         self.master_does(number, out);
     }
 
@@ -107,7 +116,9 @@ impl World {
         if self.events.is_multiple_of(self.check_every()) || self.trace.is_some() {
             machine.check_invariants();
         }
+        let began = Instant::now();
         let wants = machine.wants();
+        self.masters_took += began.elapsed();
         let now = self.master_now(number);
         let mono = wants.wake_at.map(|when| when.since(now.mono).as_millis());
         let wall = wants.wake_at_wall.map(|when| (when.0 - now.wall.0).max(0) as u64);
@@ -193,7 +204,9 @@ impl World {
 
     /// The worker of that id.
     pub fn worker_of(&self, id: WorkerId) -> Option<usize> {
-        self.workers.iter().position(|node| node.id == id)
+        // They are numbered from one.
+        let place = usize::try_from(id.0.checked_sub(1)?).ok()?;
+        (place < self.workers.len()).then_some(place)
     }
 
     /// What was a master's when it began a renewal, and is not by what the store says, it gives up at once.
@@ -269,6 +282,7 @@ impl World {
     }
 
     fn end_master(&mut self, number: usize) {
+        self.break_connections(number);
         self.masters[number].machine = None;
         self.masters[number].life += 1;
         self.masters[number].inbox = None;

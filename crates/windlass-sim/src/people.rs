@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass_core::master::Master;
 use windlass_core::master::input::{Input, Reply};
-use windlass_core::rows::{Key, Selection};
+use windlass_core::rows::{Key, Selection, Stage};
 use windlass_core::run;
 use windlass_core::shard::backfill::{Range, StartBackfill};
 use windlass_core::shard::input::{
@@ -206,7 +206,14 @@ impl World {
                 let key = Key { principal: "me".into(), key: "backfill".into() };
                 let mut all = self.store.model.backfills(Some(&workflow), None, usize::MAX).into_iter();
                 let known = all.find(|row| row.key == key);
-                let range = Range { workflow, from, to, missing_only: false, succeeded: BTreeMap::new() };
+                let range = Range {
+                    workflow,
+                    from,
+                    to,
+                    missing_only: false,
+                    succeeded: BTreeMap::new(),
+                    upstream: BTreeMap::new(),
+                };
                 let start = StartBackfill {
                     key,
                     body: 0,
@@ -215,6 +222,10 @@ impl World {
                     parallel: 2,
                     params: Arc::default(),
                     priority: None,
+                    then: vec![Stage {
+                        workflow: Name::new("echo").expect("a name"),
+                        times: Arc::new([from, to]),
+                    }],
                 };
                 (home, Call::Backfill(Box::new(start)))
             }

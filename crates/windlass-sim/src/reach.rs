@@ -32,6 +32,8 @@ pub const GOALS: &[&str] = &[
     "command repeated on an old run",
     "process ended only by a kill",
     "wait for an orphan to end",
+    "registry missed a living master",
+    "registry named a dead master",
 ];
 
 /// How often each was reached.

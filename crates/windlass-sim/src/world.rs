@@ -21,6 +21,7 @@ use crate::options::Options;
 use crate::people::People;
 use crate::random::Random;
 use crate::reach::Reach;
+use crate::registry::Registry;
 use crate::store::Store;
 
 /// Somebody that can crash, freeze and be cut off.
@@ -65,6 +66,8 @@ pub enum Event {
     Thaw(Node),
     /// A process life of a worker looks after its streams.
     Connect(usize, u64),
+    /// The registry speaks to a process life of a master.
+    Registry(usize, u64),
     /// A cut ends.
     Heal(Node, Node),
     /// A stream that nothing came through is closed.
@@ -220,6 +223,8 @@ pub struct World {
     pub judge: Judge,
     /// What was reached.
     pub reach: Reach,
+    /// Who else tells masters of each other.
+    pub registry: Registry,
     /// One-way cuts, and when they end, if that is known.
     pub cuts: BTreeMap<(Node, Node), Option<u64>>,
     /// Streams of workers to masters.
@@ -230,6 +235,8 @@ pub struct World {
     pub scripted: bool,
     /// Whether a master passes on what another said.
     pub relaying: bool,
+    /// Real time that the machines of masters have taken.
+    pub masters_took: std::time::Duration,
     /// What happened, if somebody wants to read it.
     pub trace: Option<String>,
     hash: DefaultHasher,
@@ -241,6 +248,7 @@ impl World {
         let mut random = Random::new(seed);
         let options = Options::draw(seed, &mut random);
         let mut world = World::build(options, random, flows, trace);
+        world.registry = Registry::new(seed);
         world.begin();
         world
     }
@@ -292,6 +300,7 @@ impl World {
             judge: Judge::new(Arc::clone(&flows)),
             people: People::default(),
             reach: Reach::default(),
+            registry: Registry::none(),
             cuts: BTreeMap::new(),
             streams: BTreeMap::new(),
             queue: BTreeMap::new(),
@@ -302,6 +311,7 @@ impl World {
             quiet: false,
             scripted: false,
             relaying: false,
+            masters_took: std::time::Duration::ZERO,
             trace: trace.then(String::new),
             hash: DefaultHasher::new(),
             options,
@@ -425,6 +435,7 @@ impl World {
             Event::Isolate(worker, long) => self.isolate(worker, long),
             Event::Thaw(node) => self.thaw(node),
             Event::Connect(number, life) => self.connect(number, life),
+            Event::Registry(number, life) => self.registry_speaks(number, life),
             Event::Heal(from, to) => {
                 self.cuts.remove(&(from, to));
             }

@@ -215,8 +215,9 @@ impl Bare {
         let update = client
             .prepare(
                 "UPDATE bare SET state = 'success', finished_at = new.finished_at
-                 FROM unnest($2::bigint[], $3::bigint[]) AS new (job, finished_at)
-                 WHERE run = $1 AND bare.job = new.job AND number = 1",
+                 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
+                     AS new (run, job, number, finished_at)
+                 WHERE bare.run = new.run AND bare.job = new.job AND bare.number = new.number",
             )
             .await
             .unwrap();
@@ -239,7 +240,7 @@ impl Line for Bare {
             .unwrap();
         self.client.batch_execute("COMMIT").await.unwrap();
         self.client.batch_execute("BEGIN").await.unwrap();
-        self.client.execute(&self.update, &[&self.run, &jobs, &times]).await.unwrap();
+        self.client.execute(&self.update, &[&same(self.run), &jobs, &same(1), &times]).await.unwrap();
         self.client.batch_execute("COMMIT").await.unwrap();
         start.elapsed()
     }

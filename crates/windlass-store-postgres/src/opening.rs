@@ -100,9 +100,18 @@ pub(crate) struct Opened {
 
 pub(crate) async fn open(address: &Address, options: &Options) -> Result<Opened, OpenError> {
     let connector = Arc::new(Connector::new(address.clone())?);
-    let mut seat = Seat::new(Arc::clone(&connector));
-    first_connection(&mut seat, options.wait).await?;
-    let (seat, identity) = prepare(seat, &connector, options.shards).await?;
+    let give_up = Instant::now() + options.wait;
+    let (seat, identity) = loop {
+        let mut seat = Seat::new(Arc::clone(&connector));
+        first_connection(&mut seat, give_up).await?;
+        match prepare(seat, &connector, options.shards).await {
+            Ok(prepared) => break prepared,
+            // Whether it was done or not: who looks again finds out.
+            Err(OpenError::Server(fault)) if may_pass(&fault) && Instant::now() < give_up => {}
+            Err(error) => return Err(error),
+        }
+        tokio::time::sleep(TRY_EVERY).await;
+    };
     let seats = |count: usize| (0..count).map(|_| Seat::new(Arc::clone(&connector))).collect::<Vec<_>>();
     let mut keepers = vec![seat];
     keepers.extend(seats(KEEPERS - 1));
@@ -117,8 +126,7 @@ pub(crate) async fn open(address: &Address, options: &Options) -> Result<Opened,
 }
 
 /// Waits for a server that may come: machines start their services in any order.
-async fn first_connection(seat: &mut Seat, wait: Duration) -> Result<(), ServerFault> {
-    let give_up = Instant::now() + wait;
+async fn first_connection(seat: &mut Seat, give_up: Instant) -> Result<(), ServerFault> {
     loop {
         match seat.session().await {
             Ok(_) => return Ok(()),

@@ -381,6 +381,19 @@ impl Store for PostgresStore {
         .await
     }
 
+    async fn backfill_of_key(&self, shard: ShardId, key: &Key) -> Result<Option<BackfillRow>, Unavailable> {
+        let key = (shard, key.clone());
+        self.read("read a backfill", move |session| {
+            let key = key.clone();
+            async move {
+                let found = backfills::stored_keys(&session, &[key]).await?.into_iter().next().transpose()?;
+                let Some((_, id)) = found else { return Ok(None) };
+                Ok(backfills::get(&session, BackfillId(id)).await?.transpose()?)
+            }
+        })
+        .await
+    }
+
     async fn backfills(
         &self,
         workflow: Option<&Name>,

@@ -307,6 +307,15 @@ impl Store for SqliteStore {
         self.read("read a backfill", move |connection| Ok(backfills::get(connection, id)?.transpose()?)).await
     }
 
+    async fn backfill_of_key(&self, shard: ShardId, key: &Key) -> Result<Option<BackfillRow>, Unavailable> {
+        let key = key.clone();
+        self.read("read a backfill", move |connection| {
+            let Some(id) = backfills::by_key(connection, shard, &key)?.transpose()? else { return Ok(None) };
+            Ok(backfills::get(connection, BackfillId(id))?.transpose()?)
+        })
+        .await
+    }
+
     async fn backfills(
         &self,
         workflow: Option<&Name>,

@@ -156,6 +156,13 @@ pub trait Store: Send + Sync {
         id: BackfillId,
     ) -> impl Future<Output = Result<Option<BackfillRow>, Unavailable>> + Send;
 
+    /// The backfill that a call with a key started, also one that is over.
+    fn backfill_of_key(
+        &self,
+        shard: ShardId,
+        key: &Key,
+    ) -> impl Future<Output = Result<Option<BackfillRow>, Unavailable>> + Send;
+
     /// At most `limit` backfills of all workflows, or of one, below the id `below`, newest first.
     fn backfills(
         &self,

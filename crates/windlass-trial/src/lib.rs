@@ -17,11 +17,16 @@ pub mod node;
 pub mod chaos;
 pub mod feed;
 
+pub mod network;
+pub mod partitions;
 pub mod postgres;
 pub mod proxy;
+pub mod registries;
 
+pub mod history;
 pub mod ledger;
 pub mod leftovers;
+pub mod stalls;
 pub mod verdict;
 
 pub use cluster::{Cluster, Plan};

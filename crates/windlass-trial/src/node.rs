@@ -9,6 +9,8 @@ use anyhow::Context as _;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 
+use crate::network::Place;
+
 /// How long a process that was asked to end may take before it is forced to.
 const GRACE: Duration = Duration::from_secs(20);
 
@@ -24,6 +26,8 @@ pub struct Node {
     /// What it prints, over all its lives.
     log: PathBuf,
     child: Option<Child>,
+    /// Where it lives, if not where this process does.
+    place: Option<Place>,
 }
 
 impl Node {
@@ -36,7 +40,15 @@ impl Node {
             environment: Vec::new(),
             log,
             child: None,
+            place: None,
         }
+    }
+
+    /// The same process in a place of its own.
+    #[must_use]
+    pub fn at(mut self, place: Option<&Place>) -> Node {
+        self.place = place.cloned();
+        self
     }
 
     /// Sets an environment variable for the next life, or takes it away.
@@ -51,7 +63,10 @@ impl Node {
     pub fn start(&mut self) -> anyhow::Result<()> {
         let log = OpenOptions::new().create(true).append(true).open(&self.log);
         let log = log.with_context(|| format!("cannot write {}", self.log.display()))?;
-        let mut command = Command::new(&self.program);
+        let mut command = match &self.place {
+            Some(place) => Command::from(place.command(&self.program)),
+            None => Command::new(&self.program),
+        };
         command
             .args(&self.arguments)
             .envs(self.environment.iter().map(|(name, value)| (name, value)))

@@ -4,6 +4,7 @@
 //! a pipe: when the starter is gone, however it went, the watcher ends the server and removes the folder.
 
 use std::fs;
+use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use anyhow::{Context as _, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::cluster::free_port;
+use crate::network::Place;
 
 /// Who owns everything in a server that was started here, and what lets them in.
 pub const USER: &str = "windlass";
@@ -54,6 +56,8 @@ pub enum Stop {
 pub struct PostgresServer {
     programs: PathBuf,
     folder: PathBuf,
+    /// Where it lives, if not where this process does.
+    place: Option<Place>,
     port: u16,
     settings: Vec<String>,
     server: Option<Child>,
@@ -70,6 +74,11 @@ impl PostgresServer {
 
     /// Makes a new, empty server and starts it. Settings are such as `max_connections=20`.
     pub fn start(settings: &[&str]) -> anyhow::Result<PostgresServer> {
+        PostgresServer::start_at(None, settings)
+    }
+
+    /// The same in a place of its own, open to the others of its network.
+    pub fn start_at(place: Option<&Place>, settings: &[&str]) -> anyhow::Result<PostgresServer> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let programs = programs()?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -86,8 +95,9 @@ impl PostgresServer {
             .context("cannot start a shell")?;
         let life = watcher.stdin.take().context("the watcher has no input")?;
         let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
+        let place = place.cloned();
         let mut server =
-            PostgresServer { programs, folder, port: 0, settings, server: None, _life: life, watcher };
+            PostgresServer { programs, folder, place, port: 0, settings, server: None, _life: life, watcher };
         server.make()?;
         server.run()?;
         Ok(server)
@@ -108,6 +118,11 @@ impl PostgresServer {
             .context("cannot run initdb")?;
         if !made.status.success() {
             bail!("initdb failed: {}", String::from_utf8_lossy(&made.stderr));
+        }
+        if self.place.is_some() {
+            // Only loopback is let in otherwise.
+            let mut rules = fs::OpenOptions::new().append(true).open(self.folder.join("data/pg_hba.conf"))?;
+            writeln!(rules, "host all all all scram-sha-256")?;
         }
         Ok(())
     }
@@ -157,7 +172,7 @@ impl PostgresServer {
         command
             .arg("-D")
             .arg(self.folder.join("data"))
-            .args(["-p", &self.port.to_string(), "-c", "listen_addresses=127.0.0.1"])
+            .args(["-p", &self.port.to_string(), "-c", &format!("listen_addresses={}", self.address().ip())])
             .args(["-c", "unix_socket_directories="]);
         for setting in &self.settings {
             command.args(["-c", setting]);
@@ -167,24 +182,31 @@ impl PostgresServer {
     }
 
     fn is_ready(&self) -> bool {
-        let ready = Command::new(self.programs.join("pg_isready"))
-            .args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()])
-            .status();
+        let host = self.address().ip().to_string();
+        let ready =
+            self.inside("pg_isready").args(["-q", "-h", &host, "-p", &self.port.to_string()]).status();
         ready.is_ok_and(|status| status.success())
     }
 
     /// One of PostgreSQL's programs, as a user that may run it.
     fn command(&self, program: &str) -> Command {
-        let program = self.programs.join(program);
         let mut command = if is_root() {
-            let mut command = Command::new("setpriv");
-            command.args(["--reuid=postgres", "--regid=postgres", "--init-groups", "--"]).arg(program);
+            let mut command = self.inside("setpriv");
+            let user = ["--reuid=postgres", "--regid=postgres", "--init-groups", "--"];
+            command.args(user).arg(self.programs.join(program));
             command
         } else {
-            Command::new(program)
+            self.inside(program)
         };
         command.current_dir("/").env("LC_ALL", "C");
         command
+    }
+
+    /// A program, PostgreSQL's own if it has one of that name, where the server is.
+    fn inside(&self, program: &str) -> Command {
+        let own = self.programs.join(program);
+        let program = if own.exists() { own } else { PathBuf::from(program) };
+        self.place.as_ref().map_or_else(|| Command::new(&program), |place| place.command(&program))
     }
 
     /// Makes it end, and waits until it has.
@@ -218,7 +240,8 @@ impl PostgresServer {
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        (Ipv4Addr::LOCALHOST, self.port).into()
+        let loopback = || (Ipv4Addr::LOCALHOST, self.port).into();
+        self.place.as_ref().map_or_else(loopback, |place| place.at(self.port))
     }
 
     /// The address of a database, as a store is told it.
@@ -238,7 +261,8 @@ impl PostgresServer {
 
     /// Does something in a database; what it gives, as text.
     pub fn sql(&self, database: &str, statement: &str) -> anyhow::Result<String> {
-        let done = Command::new(self.programs.join("psql"))
+        let done = self
+            .inside("psql")
             .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "-v", "ON_ERROR_STOP=1"])
             .args(["-d", &self.url(database), "-c", statement])
             .output()

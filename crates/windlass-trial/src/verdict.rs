@@ -12,8 +12,10 @@ use windlass_rest::jobs::{Job, ListJobs};
 use windlass_rest::{AttemptState, JobState, RunState};
 
 use crate::feed::Fed;
+use crate::history::{History, Span};
 use crate::ledger::{Ledger, Line};
 use crate::leftovers;
+use crate::stalls;
 
 /// How long a process may take to be gone after its attempt was said to be over: it is written down a moment before
 /// the process has left the table of processes.
@@ -36,6 +38,8 @@ pub struct Verdict {
     pub retried: u64,
     /// Processes that outlived their run.
     pub left_behind: u64,
+    /// The longest that a job stood still although it could have started, in milliseconds; null if nobody looked.
+    pub longest_stall_ms: Option<u64>,
     /// Everything that is wrong, one by one.
     pub violations: Vec<String>,
 }
@@ -65,6 +69,9 @@ impl fmt::Display for Verdict {
         for (what, count) in rows {
             writeln!(f, "  {what:<32}{count:>8}")?;
         }
+        if let Some(millis) = self.longest_stall_ms {
+            writeln!(f, "  {:<32}{millis:>8}", "longest stall, ms")?;
+        }
         for violation in self.violations.iter().take(20) {
             writeln!(f, "  WRONG: {violation}")?;
         }
@@ -76,9 +83,18 @@ impl fmt::Display for Verdict {
 #[derive(Clone, Debug, Default)]
 pub struct Disturbances {
     times: BTreeMap<String, Vec<Timestamp>>,
+    /// What a process says of a time is so wrong, at most.
+    clocks_apart: Duration,
+    /// Everything that was done to anybody, and what jobs must not wait for; nobody looks unless it is there.
+    pub history: Option<(History, stalls::Rule)>,
 }
 
 impl Disturbances {
+    /// None yet, among processes whose clocks are so far apart.
+    pub fn with_clocks_apart(clocks_apart: Duration) -> Disturbances {
+        Disturbances { clocks_apart, ..Disturbances::default() }
+    }
+
     /// A worker is disturbed now.
     pub fn note(&mut self, worker: &str) {
         self.times.entry(worker.to_owned()).or_default().push(Timestamp::now());
@@ -87,7 +103,8 @@ impl Disturbances {
     /// Whether an attempt's worker was disturbed while it had the attempt.
     fn explain(&self, attempt: &Attempt) -> bool {
         // What is on its way to a dead worker was assigned after its death, until that is noticed.
-        let (unnoticed, slack) = (SignedDuration::from_secs(6), SignedDuration::from_secs(1));
+        let apart = SignedDuration::try_from(self.clocks_apart).unwrap_or(SignedDuration::MAX);
+        let (unnoticed, slack) = (SignedDuration::from_secs(6) + apart, SignedDuration::from_secs(1) + apart);
         let (began, ended) = (attempt.assigned_at, attempt.finished_at);
         let times = attempt.worker.as_ref().and_then(|worker| self.times.get(worker));
         times.into_iter().flatten().any(|time| {
@@ -108,6 +125,7 @@ pub async fn judge(
     let mut verdict = Verdict { submitted: fed.len() as u64, ..Verdict::default() };
     let ends = wait(client, fed, patience).await;
     let lines = ledger.by_job();
+    let mut known = Vec::new();
     for fed in fed {
         match ends.get(&fed.run) {
             Some(RunState::Success) => verdict.succeeded += 1,
@@ -127,9 +145,19 @@ pub async fn judge(
                     judge_job(&mut verdict, fed, job, &lines, disturbed);
                 }
                 judge_order(&mut verdict, fed, &jobs, &lines);
+                known.push((fed, jobs));
             }
             Err(error) => verdict.violation(format!("jobs of run {} cannot be read: {error}", fed.run)),
         }
+    }
+    judge_limits(&mut verdict, &known, &lines);
+    if let Some((history, rule)) = &disturbed.history {
+        let mut runs = Vec::new();
+        for (fed, jobs) in known {
+            let Ok(run) = client.run(&fed.run).await else { continue };
+            runs.push((fed, run.shard, jobs));
+        }
+        judge_stalls(&mut verdict, &stalls::find(rule, history, &runs, &lines));
     }
     let runs: BTreeSet<String> = fed.iter().map(|fed| fed.run.clone()).collect();
     let began = Instant::now();
@@ -146,7 +174,7 @@ pub async fn judge(
 }
 
 /// Where each run is once all are over, or nothing has moved for so long.
-async fn wait(client: &Client, fed: &[Fed], patience: Duration) -> BTreeMap<String, RunState> {
+pub(crate) async fn wait(client: &Client, fed: &[Fed], patience: Duration) -> BTreeMap<String, RunState> {
     let mut ends = BTreeMap::new();
     let (mut moved, mut progress) = (Instant::now(), 0);
     loop {
@@ -199,7 +227,9 @@ fn judge_job(verdict: &mut Verdict, fed: &Fed, job: &Job, lines: &Lines, disturb
         verdict.violation(format!("attempts of {what} are numbered {numbers:?}"));
     }
     for attempt in &job.attempts {
-        if attempt.state != AttemptState::Lost {
+        // Nothing of chaos fails by itself, so that there every further attempt wants a reason.
+        let is_last = job.attempts.last().is_some_and(|last| last.number == attempt.number);
+        if attempt.state != AttemptState::Lost && (is_last || disturbed.history.is_none()) {
             continue;
         }
         if disturbed.explain(attempt) {
@@ -207,7 +237,8 @@ fn judge_job(verdict: &mut Verdict, fed: &Fed, job: &Job, lines: &Lines, disturb
         } else {
             verdict.redone += 1;
             let worker = attempt.worker.as_deref().unwrap_or("nobody");
-            verdict.violation(format!("{what} was lost by {worker}, which nobody had disturbed then"));
+            let state = attempt.state;
+            verdict.violation(format!("{what} was {state} on {worker}, which nobody had disturbed then"));
         }
     }
     if !fed.ledgered {
@@ -220,12 +251,79 @@ fn judge_job(verdict: &mut Verdict, fed: &Fed, job: &Job, lines: &Lines, disturb
     if starts.windows(2).any(|pair| pair[0] == pair[1]) {
         verdict.violation(format!("an attempt of {what} was started twice: {starts:?}"));
     }
+    judge_overlap(verdict, fed, job, lines);
     if job.state == JobState::Success {
         let last = job.attempts.last().map_or(0, |attempt| attempt.number);
         let ended = lines.iter().any(|line| line.event == "END" && line.attempt == last);
         if !ended {
             verdict.violation(format!("{what} is a success, but attempt {last} never ended: {lines:?}"));
         }
+    }
+}
+
+/// Two attempts of a job ran at once only if the older one's worker was lost, and never if it ends by itself then.
+fn judge_overlap(verdict: &mut Verdict, fed: &Fed, job: &Job, lines: &[Line]) {
+    let alone = fed.limited.get(&job.task).is_some_and(|limit| limit.alone);
+    for attempt in job.attempts.iter().filter(|attempt| alone || attempt.state != AttemptState::Lost) {
+        let Some(ran) = ran(lines, attempt.number) else { continue };
+        let later = lines.iter().filter(|line| line.event == "START" && line.attempt > attempt.number);
+        if let Some(next) = later.filter(|line| line.nanos < ran.to).min_by_key(|line| line.nanos) {
+            let (run, number, task) = (&fed.run, job.number, &job.task);
+            verdict.violation(format!(
+                "attempts {} and {} of job {run}.{number} ({task}) ran at once",
+                attempt.number, next.attempt
+            ));
+        }
+    }
+}
+
+/// When an attempt ran, if it wrote down both ends.
+fn ran(lines: &[Line], attempt: u32) -> Option<Span> {
+    let of = || lines.iter().filter(move |line| line.attempt == attempt);
+    let from = of().find(|line| line.event == "START")?.nanos;
+    let to = of().filter(|line| line.event != "START").map(|line| line.nanos).max()?;
+    Some(Span { from, to })
+}
+
+/// No pool had more at once than it may. Attempts whose worker was lost are not counted: nobody knows of them. Those that
+/// end by themselves then are.
+fn judge_limits(verdict: &mut Verdict, known: &[(&Fed, Vec<Job>)], lines: &Lines) {
+    let mut limits = BTreeMap::new();
+    let mut changes: BTreeMap<&str, Vec<(u64, i64)>> = BTreeMap::new();
+    for (fed, jobs) in known {
+        for job in jobs {
+            let Some(limit) = fed.limited.get(&job.task) else { continue };
+            let lines = lines.get(&(fed.run.clone(), job.number)).map_or(&[][..], Vec::as_slice);
+            let counted =
+                job.attempts.iter().filter(|attempt| limit.alone || attempt.state != AttemptState::Lost);
+            limits.insert(limit.pool, limit.limit);
+            for ran in counted.filter_map(|attempt| ran(lines, attempt.number)) {
+                changes.entry(limit.pool).or_default().extend([(ran.from, 1), (ran.to, -1)]);
+            }
+        }
+    }
+    for (pool, limit) in limits {
+        let mut changes = changes.remove(pool).unwrap_or_default();
+        // Of what happens at once, ends come first.
+        changes.sort_unstable();
+        let (mut running, mut most) = (0_i64, 0);
+        for (_, change) in changes {
+            running += change;
+            most = most.max(running);
+        }
+        if most > i64::from(limit) {
+            verdict.violation(format!("{most} jobs of pool {pool} ran at once, which may have {limit}"));
+        }
+    }
+}
+
+/// Nothing stood still for no reason.
+fn judge_stalls(verdict: &mut Verdict, stalls: &[stalls::Stall]) {
+    let longest = stalls.iter().map(|stall| stall.waited).max().unwrap_or_default();
+    verdict.longest_stall_ms = Some(u64::try_from(longest.as_millis()).unwrap_or(u64::MAX));
+    for stall in stalls.iter().filter(|stall| stall.too_long) {
+        let (task, run, waited) = (&stall.task, &stall.run, stall.waited);
+        verdict.violation(format!("{task} of run {run} could have started {waited:.1?} before it did"));
     }
 }
 

@@ -6,14 +6,17 @@ use std::io;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use windlass_model::{AttemptNumber, JobId, JobNumber, RunId};
+use windlass_protocol::log_filter::LogFilter;
 use windlass_protocol::v1::{self, worker_says};
 
-use crate::logs::{Item, LogId, Logs, Stream};
+use crate::logs::{Item, LogId, Logs, Reader, Stream};
 
 /// As much as is sent in one part.
 const BYTES: usize = 1 << 20;
 /// The most lines of one part.
 const LINES: usize = 10_000;
+/// The most lines that are looked at for one part when only some are wanted: a moment's work.
+const LOOKED_AT: u64 = 100_000;
 
 /// The questions of one master.
 pub struct LogAnswers {
@@ -86,10 +89,13 @@ async fn answer(
     // Before the look: what is over then is all there.
     let live = logs.is_live(id);
     let limit = (question.limit as usize).clamp(1, LINES);
-    let logs = logs.clone();
+    let (logs, filter) = (logs.clone(), LogFilter::of(question));
     let read = move || -> io::Result<(Vec<Item>, u64, bool)> {
         let Some(reader) = logs.open(id)? else { return Ok((vec![], from, true)) };
-        let (lines, next) = reader.read(from, limit, BYTES)?;
+        let (lines, next) = match filter.is_all() {
+            true => reader.read(from, limit, BYTES)?,
+            false => wanted(&reader, from, limit, &filter)?,
+        };
         let end = reader.lines()? <= next;
         Ok((lines, next, end))
     };
@@ -99,6 +105,30 @@ async fn answer(
         v1::LogPart { items: items(lines), next_line, last: true, complete, ..part(question.question) };
     let _ = queue.send(say(part)).await;
     Ok(())
+}
+
+/// Lines that are wanted, and the number to look on with: there may be more after it, also if there are none here.
+fn wanted(reader: &Reader, from: u64, limit: usize, filter: &LogFilter) -> io::Result<(Vec<Item>, u64)> {
+    let (mut found, mut next, mut left) = (vec![], from, BYTES);
+    while next - from < LOOKED_AT {
+        let (items, after) = reader.read(next, LINES, BYTES)?;
+        if after == next {
+            break;
+        }
+        for item in items {
+            let Item::Line(line) = item else { continue };
+            if !filter.wants(line.stream == Stream::Err, &line.text) {
+                continue;
+            }
+            if found.len() >= limit || (left < line.text.len() && !found.is_empty()) {
+                return Ok((found, line.number));
+            }
+            left = left.saturating_sub(line.text.len());
+            found.push(Item::Line(line));
+        }
+        next = after;
+    }
+    Ok((found, next))
 }
 
 fn part(question: u64) -> v1::LogPart {

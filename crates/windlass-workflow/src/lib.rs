@@ -18,6 +18,7 @@ pub mod script;
 pub mod template;
 
 pub mod cron;
+pub mod crontab;
 pub mod layout;
 
 pub mod diff;

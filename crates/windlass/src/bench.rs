@@ -16,7 +16,7 @@ use crate::verbs::output::Out;
     after_help = "Examples:\n  windlass bench\n  windlass bench --only noop,latency --rounds 5\n  windlass bench --check -o json"
 )]
 pub struct Args {
-    /// Only these of noop, processes, latency, chain, memory, growth, reading and start
+    /// Only these of noop, processes, latency, chain, memory, growth, reading, schedules, start, postgres and failover
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<Figure>,
     /// No-op jobs of a run; there is less of everything else in proportion
@@ -44,7 +44,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     let plan = Plan {
         program: std::env::current_exe()?,
         folder: args.folder.clone().unwrap_or_else(std::env::temp_dir),
-        figures: if args.only.is_empty() { Figure::ALL.to_vec() } else { args.only.clone() },
+        figures: if args.only.is_empty() { possible() } else { args.only.clone() },
         rounds: args.rounds,
         sizes,
     };
@@ -66,4 +66,13 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
         out.note(format_args!("a target is missed or in doubt: {} {}", row.figure, row.what));
     }
     Ok(if args.check && !report.meets_targets() { Exit::Failed } else { Exit::Fine })
+}
+
+/// Everything that can be measured on this machine.
+fn possible() -> Vec<Figure> {
+    let has_postgres = windlass_trial::postgres::PostgresServer::is_installed();
+    if !has_postgres {
+        eprintln!("PostgreSQL is not installed: what needs it is left out");
+    }
+    Figure::ALL.into_iter().filter(|figure| has_postgres || !figure.needs_postgres()).collect()
 }

@@ -76,7 +76,7 @@ async fn show(args: &Args) -> Result<Exit, Failure> {
         cluster.end().await;
         return Ok(Exit::Interrupted);
     }
-    let fed = [Fed { run: run.id.clone(), needs: std::collections::BTreeMap::new(), ledgered: true }];
+    let fed = [Fed::now(&run, std::collections::BTreeMap::new(), true)];
     let verdict = verdict::judge(&cluster.client, &fed, &ledger, &disturbed, PATIENCE).await;
     let tasks = tasks(&cluster.client, &run.id).await?;
     cluster.end().await;

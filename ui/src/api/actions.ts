@@ -1,8 +1,9 @@
 /** What a person can have done. Each returns what the server answers; live updates tell the rest. */
 import { answer, client, type Shapes } from "./client";
-import type { Role } from "./queries";
+import type { Backfill, CreateBackfill, Role } from "./queries";
 
 export type RunVerb = "stop" | "pause" | "resume" | "recover" | "rerun";
+export type BackfillVerb = "pause" | "resume" | "stop";
 export type JobVerb = "retry" | "force-success" | "approve" | "reject";
 
 /** Names a wish, so that a repeat after a lost answer is no second one. */
@@ -60,6 +61,12 @@ export function validate(text: string, signal?: AbortSignal): Promise<Shapes["Va
   );
 }
 
+/** What a crontab of this machine's zone would be; nothing is stored. */
+export function importCrontab(text: string, signal?: AbortSignal): Promise<Shapes["ImportedCrontab"]> {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return answer(client.POST("/api/v1/import/crontab", { body: { text, timezone: timeZone }, signal }));
+}
+
 export function applyWorkflow(name: string, text: string): Promise<Shapes["Applied"]> {
   return answer(
     client.PUT("/api/v1/workflows/{workflow}", {
@@ -86,6 +93,24 @@ export function pauseSchedule(id: string, paused: boolean): Promise<Shapes["Sche
   return paused
     ? answer(client.POST("/api/v1/schedules/{schedule}:pause", { params }))
     : answer(client.POST("/api/v1/schedules/{schedule}:resume", { params }));
+}
+
+/** The answer is a plan only if one was asked for. */
+export function startBackfill(wanted: CreateBackfill): Promise<Backfill> {
+  const body = wanted as Shapes["CreateBackfill"];
+  return answer(client.POST("/api/v1/backfills", { params: { header: key() }, body })) as Promise<Backfill>;
+}
+
+export function controlBackfill(id: string, verb: BackfillVerb): Promise<Backfill> {
+  const params = { path: { backfill: id } };
+  switch (verb) {
+    case "pause":
+      return answer(client.POST("/api/v1/backfills/{backfill}:pause", { params }));
+    case "resume":
+      return answer(client.POST("/api/v1/backfills/{backfill}:resume", { params }));
+    case "stop":
+      return answer(client.POST("/api/v1/backfills/{backfill}:stop", { params }));
+  }
 }
 
 export function drainWorker(id: string, drain: boolean): Promise<Shapes["Worker"]> {

@@ -8,6 +8,7 @@ export type Job = Shapes["Job"];
 export type JobState = Shapes["JobState"];
 export type Attempt = Shapes["Attempt"];
 export type JobCounts = Shapes["JobCounts"];
+export type TaskCounts = Shapes["TaskCounts"];
 export type Worker = Shapes["Worker"];
 export type Workflow = Shapes["Workflow"];
 export type WorkflowSummary = Shapes["WorkflowSummary"];
@@ -19,6 +20,13 @@ export type Why = Shapes["Why"];
 export type Diagnostic = Shapes["Diagnostic"];
 export type LogLine = Shapes["LogLine"];
 export type LogPage = Shapes["LogPage"];
+export type LogLevel = "debug" | "info" | "warn" | "error";
+export type Backfill = Shapes["Backfill"];
+export type BackfillPlan = Shapes["BackfillPlan"];
+export type CreateBackfill = Pick<Shapes["CreateBackfill"], "workflow" | "from" | "to"> &
+  Partial<Shapes["CreateBackfill"]>;
+export type PlannedRun = Shapes["PlannedRun"];
+export type PlannedStage = Shapes["PlannedStage"];
 export type Cluster = Shapes["Cluster"];
 export type Pool = Shapes["Pool"];
 export type Token = Shapes["Token"];
@@ -79,9 +87,22 @@ export const runGraph = (id: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
+/** How many jobs of each task are where, also of a task that has a million; read again while the run is open. */
+export const tasks = (run: Pick<Run, "id" | "finished_at">, query: { task?: string; parts?: number } = {}) =>
+  queryOptions({
+    queryKey: ["tasks", run.id, query],
+    queryFn: async ({ signal }) =>
+      (await answer(client.GET("/api/v1/runs/{run}/tasks", { params: { path: { run: run.id }, query }, signal })))
+        .items,
+    staleTime: run.finished_at ? SLOWEST : 1000,
+    refetchInterval: run.finished_at ? (false as const) : 2000,
+  });
+
 export interface JobFilter {
   task?: string;
   state?: JobState;
+  /** The number of the first. */
+  from?: number;
 }
 
 export const jobs = (run: string, filter: JobFilter = {}) =>
@@ -113,7 +134,7 @@ export const logPage = (
   run: string,
   job: number,
   attempt: number,
-  query: { from_line?: number; tail?: number; limit?: number },
+  query: { from_line?: number; tail?: number; limit?: number; contains?: string; level?: LogLevel },
   signal?: AbortSignal,
 ): Promise<LogPage> =>
   // It is text only when it is followed.
@@ -233,6 +254,24 @@ export const scheduleNext = (id: string) =>
         }),
       ),
     refetchInterval: SLOWEST,
+  });
+
+export const backfills = () =>
+  lists<Backfill>(["backfills"], (cursor, signal) =>
+    answer(client.GET("/api/v1/backfills", { params: { query: { limit: 50, cursor } }, signal })),
+  );
+
+/** What a backfill would do; it does nothing. */
+export const backfillPlan = (wanted: CreateBackfill) =>
+  queryOptions({
+    queryKey: ["backfill-plan", wanted],
+    queryFn: async ({ signal }) =>
+      (await answer(
+        client.POST("/api/v1/backfills", {
+          body: { ...wanted, dry_run: true } as Shapes["CreateBackfill"],
+          signal,
+        }),
+      )) as BackfillPlan,
   });
 
 export const cluster = queryOptions({

@@ -55,6 +55,118 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alerts:test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send each alert of a workflow once, as a test
+         * @description Each is sent at once, by the master that is asked; what is not taken is not sent again.
+         */
+        post: operations["test_alerts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List campaigns, newest first */
+        get: operations["list_backfills"];
+        put?: never;
+        /**
+         * Run a workflow for past firings
+         * @description With `dry_run` the answer is the plan: every due time in order, which of them have a run already, and which get one. Without it a campaign is started that creates those runs, oldest first. A campaign goes on where it was, whoever owns its shard. Its runs start nothing by completion triggers: `with_dependants` has the workflows that need them done after it, one after the other.
+         */
+        post: operations["create_backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{backfill}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a campaign */
+        get: operations["show_backfill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{backfill}:pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a campaign create no more runs
+         * @description Those it has go on.
+         */
+        post: operations["pause_backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{backfill}:resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a paused campaign go on */
+        post: operations["resume_backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{backfill}:stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a campaign and stop its runs */
+        post: operations["stop_backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/backup": {
         parameters: {
             query?: never;
@@ -70,6 +182,48 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/calendars": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List calendars, by name */
+        get: operations["list_calendars"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/calendars/{calendar}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a calendar and who uses it */
+        get: operations["show_calendar"];
+        /**
+         * Make a calendar, or change it
+         * @description It is what schedules obey from then on: the answer comes when every live master knows it.
+         */
+        put: operations["set_calendar"];
+        post?: never;
+        /**
+         * Delete a calendar
+         * @description No stored workflow may use it.
+         */
+        delete: operations["delete_calendar"];
         options?: never;
         head?: never;
         patch?: never;
@@ -123,6 +277,26 @@ export interface paths {
         get: operations["events"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/import/crontab": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Turn a crontab into workflows and store nothing
+         * @description Each workflow that comes out is valid, and is stored with `PUT /api/v1/workflows/{workflow}`.
+         */
+        post: operations["import_crontab"];
         delete?: never;
         options?: never;
         head?: never;
@@ -382,6 +556,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run}/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the jobs of each task of a run
+         * @description Takes as long for a task of a million jobs as for one of a hundred.
+         */
+        get: operations["list_tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run}:pause": {
         parameters: {
             query?: never;
@@ -619,6 +813,52 @@ export interface paths {
         post?: never;
         /** Have a token open nothing any more */
         delete: operations["revoke_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/triggers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what starts runs from outside
+         * @description Those that are called first, by id; then the completion triggers of workflows, by name.
+         */
+        get: operations["list_triggers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/triggers/{trigger}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a trigger that is called */
+        get: operations["show_trigger"];
+        /**
+         * Make a trigger that is called, or change it
+         * @description A new one has a secret, which only this answer tells; one that is changed keeps its own.
+         */
+        put: operations["set_trigger"];
+        /**
+         * Start a run by calling a trigger
+         * @description The bearer token is the secret of the trigger, or one that may start runs. The body is a JSON object of up to 256 KiB; the trigger says which of it become parameters.
+         */
+        post: operations["fire_trigger"];
+        /** Delete a trigger and its token */
+        delete: operations["delete_trigger"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1011,6 +1251,7 @@ export interface components {
         /** @description One try of a job on one worker. */
         Attempt: {
             assigned_at?: components["schemas"]["Time"] | null;
+            command?: components["schemas"]["Command"] | null;
             /**
              * Format: int32
              * @description What its process exited with.
@@ -1040,6 +1281,140 @@ export interface components {
          * @enum {string}
          */
         AttemptState: "assigned" | "running" | "stopping" | "success" | "failed" | "killed" | "lost" | "timed_out";
+        /** @description A campaign over past firings. */
+        Backfill: {
+            /**
+             * Format: u-int64
+             * @description How many of them were created so far.
+             */
+            created: number;
+            /** @description When it was started. */
+            created_at: components["schemas"]["Time"];
+            /** @description Who started it. */
+            created_by: string;
+            /**
+             * Format: u-int64
+             * @description How many have ended otherwise.
+             */
+            failed: number;
+            finished_at?: components["schemas"]["Time"] | null;
+            from?: components["schemas"]["Time"] | null;
+            /** @description 13 characters; increasing with the time of creation. */
+            id: string;
+            /**
+             * Format: u-int32
+             * @description How many runs may be open at once.
+             */
+            parallel: number;
+            /** @description What the runs are given, over what their schedules say. */
+            params: {
+                [key: string]: unknown;
+            };
+            /** @description The campaign that this is a later stage of, if it is one. */
+            part_of?: string | null;
+            priority?: components["schemas"]["Priority"] | null;
+            /**
+             * @description One for each workflow, in the order in which they are done: the next begins when every run of the one before
+             *     has succeeded.
+             */
+            stages: components["schemas"]["BackfillStage"][];
+            /** @description Where it is. */
+            state: components["schemas"]["BackfillState"];
+            /**
+             * Format: u-int64
+             * @description How many have succeeded.
+             */
+            succeeded: number;
+            to?: components["schemas"]["Time"] | null;
+            /**
+             * Format: u-int64
+             * @description How many runs it has in all.
+             */
+            total: number;
+            /** @description The workflow that was asked for. */
+            workflow: string;
+        };
+        /** @description Some items of a list, and where to go on. */
+        BackfillPage: {
+            /** @description The items, in the order of the list. */
+            items: components["schemas"]["Backfill"][];
+            /** @description Pass it as `cursor` to get what follows; null at the end. */
+            next_cursor?: string | null;
+        };
+        /** @description What a campaign would do. */
+        BackfillPlan: {
+            /**
+             * Format: u-int64
+             * @description How many due times have a run already: a successful one, or one that is open.
+             */
+            existing: number;
+            /** @description One for each workflow, in the order in which they are done. */
+            stages: components["schemas"]["PlannedStage"][];
+            /**
+             * Format: u-int64
+             * @description How many runs would be created in all.
+             */
+            total: number;
+            /** @description The workflow that was asked for. */
+            workflow: string;
+        };
+        /** @description The part of a campaign that is about one workflow. */
+        BackfillStage: {
+            /**
+             * Format: u-int64
+             * @description How many of them were created so far.
+             */
+            created: number;
+            /**
+             * Format: u-int64
+             * @description How many have ended otherwise.
+             */
+            failed: number;
+            /** @description What `trigger.backfill` of its runs says; null before it begins. */
+            id?: string | null;
+            /** @description Where it is. */
+            state: components["schemas"]["BackfillState"];
+            /**
+             * Format: u-int64
+             * @description How many have succeeded.
+             */
+            succeeded: number;
+            /**
+             * Format: u-int64
+             * @description How many runs it has in all.
+             */
+            total: number;
+            /** @description The workflow. */
+            workflow: string;
+        };
+        /**
+         * @description Where a campaign is.
+         * @enum {string}
+         */
+        BackfillState: "waiting" | "running" | "paused" | "stopping" | "done" | "failed" | "stopped";
+        /** @description A calendar. */
+        Calendar: {
+            changed_at?: components["schemas"]["Time"] | null;
+            /** @description By whom. */
+            changed_by?: string | null;
+            /** @description Single days, in order. */
+            dates: components["schemas"]["Day"][];
+            /** @description For people. */
+            description?: string | null;
+            /** @description What schedules call it. */
+            name: string;
+            /** @description The workflows whose schedules use it, by name; null in a list. */
+            used_by?: string[] | null;
+            /** @description Days of every week, from Monday. */
+            weekdays: components["schemas"]["Weekday"][];
+        };
+        /** @description Some items of a list, and where to go on. */
+        CalendarPage: {
+            /** @description The items, in the order of the list. */
+            items: components["schemas"]["Calendar"][];
+            /** @description Pass it as `cursor` to get what follows; null at the end. */
+            next_cursor?: string | null;
+        };
         /** @description The answer of `GET /cluster`. */
         Cluster: {
             /** @description Name of the answering master. */
@@ -1048,6 +1423,8 @@ export interface components {
             leader?: string | null;
             /** @description Every master that is known, by name. */
             masters: components["schemas"]["Master"][];
+            /** @description Jobs that could start, by group and priority: each group's most urgent first, what needs no group before all. */
+            queues?: components["schemas"]["Queue"][];
             /** @description Whether anything is dispatched at all. */
             scheduler: components["schemas"]["Scheduler"];
             /** @description Every shard, by number. */
@@ -1060,6 +1437,50 @@ export interface components {
             work?: components["schemas"]["WorkCounts"];
             /** @description Workers and their slots. */
             workers: components["schemas"]["WorkerCounts"];
+        };
+        /** @description What an attempt runs. */
+        Command: {
+            /** @description Whether something was too long and is cut: a text after 16 KiB, a value after 4 KiB. */
+            cut: boolean;
+            /**
+             * @description The variables that the process is given beside `WINDLASS_…`: those of the workflow and the task, and those that
+             *     the script refers to.
+             */
+            env: {
+                [key: string]: string;
+            };
+            /** @description The script, in which each value is a reference to a variable; the program with its arguments; or the HTTP call. */
+            text: string;
+            /** @description The type of the task: `shell`, `python`, `http` and so on. */
+            type: string;
+        };
+        /** @description Body of `POST /backfills`. */
+        CreateBackfill: {
+            /** @description Only say what would be done. */
+            dry_run?: boolean;
+            /** @description The first due time that is meant. */
+            from: components["schemas"]["Time"];
+            /** @description Only due times that have no successful run and no open one. */
+            missing_only?: boolean;
+            /**
+             * Format: u-int32
+             * @description How many of its runs may be open at once, up to 1000; one after the other unless told.
+             */
+            parallel?: number | null;
+            /** @description What the runs are given, over what their schedules say; not those of dependants. */
+            params?: {
+                [key: string]: unknown;
+            };
+            priority?: components["schemas"]["Priority"] | null;
+            /** @description The last one. What is still to come is not meant. */
+            to: components["schemas"]["Time"];
+            /**
+             * @description Also the workflows that need its runs, by `dependent` tasks or by completion triggers, directly or not: each after
+             *     what it needs.
+             */
+            with_dependants?: boolean;
+            /** @description Name of a stored workflow that has a schedule. */
+            workflow: string;
         };
         /** @description Body of `POST /runs`: a stored workflow or a definition, not both. */
         CreateRun: {
@@ -1109,6 +1530,12 @@ export interface components {
             /** @description In UTC. */
             time: components["schemas"]["Time"];
         };
+        /**
+         * Format: date
+         * @description A date
+         * @example 2026-12-25
+         */
+        Day: string;
         /** @description A workflow definition: an object in the shape of a workflow file, or the text of one. */
         Definition: string | Record<string, never>;
         /**
@@ -1185,6 +1612,11 @@ export interface components {
          * @enum {string}
          */
         Direction: "up" | "down";
+        /** @description The answer of `POST /triggers/{id}`. */
+        Fired: {
+            /** @description The run that was started, by this call or by an earlier one with the same key. */
+            run: string;
+        };
         /** @description One row of the ledger: what became of one due moment, or of several in a row that were left out for one cause. */
         Firing: {
             /** @description When it was decided. */
@@ -1271,6 +1703,60 @@ export interface components {
              * @description Row of its cell, from 0.
              */
             y: number;
+        };
+        /** @description Body of `POST /import/crontab`. */
+        ImportCrontab: {
+            /** @description What the name of every workflow begins with. */
+            prefix?: string | null;
+            /** @description The crontab, at most 256 KiB. */
+            text: string;
+            /** @description The time zone of the machine whose crontab it is; UTC unless told. */
+            timezone?: string | null;
+            user_column?: components["schemas"]["UserColumn"] | null;
+        };
+        /** @description What became of a crontab. Nothing is stored: each workflow is stored with `PUT /workflows/{name}`. */
+        ImportedCrontab: {
+            /** @description What became of every line that says something. */
+            lines: components["schemas"]["ImportedLine"][];
+            /** @description Whether lines were read as naming a user. */
+            user_column: boolean;
+            /** @description One workflow for each job that could be taken, in the order of the lines. */
+            workflows: components["schemas"]["ImportedWorkflow"][];
+        };
+        /** @description What became of a line. */
+        ImportedLine: {
+            /**
+             * Format: u-int32
+             * @description Where what matters begins, in characters from 1.
+             */
+            column: number;
+            /** @description What kind of line it is. */
+            kind: components["schemas"]["LineKind"];
+            /**
+             * Format: u-int32
+             * @description Its number, from 1.
+             */
+            line: number;
+            /** @description What differs, or why it could not be taken. */
+            notes: string[];
+            /** @description How well it could be taken. */
+            outcome: components["schemas"]["LineOutcome"];
+            /** @description The line, shortened to 200 characters. */
+            text: string;
+            /** @description The workflow it became. */
+            workflow?: string | null;
+        };
+        /** @description A workflow that was a line. */
+        ImportedWorkflow: {
+            /**
+             * Format: u-int32
+             * @description The line it was, from 1.
+             */
+            line: number;
+            /** @description Its name. */
+            name: string;
+            /** @description The workflow file. */
+            text: string;
         };
         /** @description One execution of a task inside a run. */
         Job: {
@@ -1387,6 +1873,16 @@ export interface components {
          * @enum {string}
          */
         JobState: "waiting" | "ready" | "running" | "backoff" | "held" | "success" | "failed" | "skipped" | "stopped";
+        /**
+         * @description What a line of a crontab is.
+         * @enum {string}
+         */
+        LineKind: "setting" | "job";
+        /**
+         * @description How well a line could be taken.
+         * @enum {string}
+         */
+        LineOutcome: "converted" | "approximated" | "unsupported";
         /** @description One line. */
         LogLine: {
             /**
@@ -1449,6 +1945,29 @@ export interface components {
             /** @description `Scheduler is already running!` or `Scheduler was not running!` */
             error: string;
         };
+        /** @description One due time of a plan. */
+        PlannedRun: {
+            /** @description The run that it has: a successful one, or one that is open. */
+            exists?: string | null;
+            /** @description The time that the run would be about. */
+            logical_time: components["schemas"]["Time"];
+            /** @description Whether it gets a run. */
+            wanted: boolean;
+        };
+        /** @description The part of a plan that is about one workflow. */
+        PlannedStage: {
+            /** @description The workflows of the plan that it needs, directly; none for the one that was asked for. */
+            needs: string[];
+            /** @description Every due time, oldest first. */
+            runs: components["schemas"]["PlannedRun"][];
+            /**
+             * Format: u-int64
+             * @description How many runs it would get.
+             */
+            total: number;
+            /** @description The workflow. */
+            workflow: string;
+        };
         /** @description A pool. */
         Pool: {
             /** @description Who holds them, as `RUN.JOB`; at most a hundred. */
@@ -1503,6 +2022,18 @@ export interface components {
             /** @description A reference to the page about the code. */
             type?: string;
         };
+        /** @description Jobs that wait for a slot. */
+        Queue: {
+            /** @description The group of workers that they need; null if any will do. */
+            group?: string | null;
+            /** @description How urgent their runs are. */
+            priority: components["schemas"]["Priority"];
+            /**
+             * Format: u-int64
+             * @description How many there are.
+             */
+            ready_jobs: number;
+        };
         /** @description One reason why a job does not run. */
         Reason: Record<string, never> & {
             /** @description Stable name of the kind of reason; `windlass explain CODE` tells more. */
@@ -1528,10 +2059,10 @@ export interface components {
             reason?: string;
         };
         /**
-         * @description What a token may do. Each may do what those after it may, `worker` apart.
+         * @description What a token may do. Each may do what those after it may, `worker` and `trigger` apart.
          * @enum {string}
          */
-        Role: "admin" | "operator" | "viewer" | "worker";
+        Role: "admin" | "operator" | "viewer" | "worker" | "trigger";
         /** @description One execution of a workflow version. */
         Run: {
             /** @description When it was created. */
@@ -1599,6 +2130,34 @@ export interface components {
          * @enum {string}
          */
         RunState: "pending" | "running" | "pausing" | "paused" | "stopping" | "success" | "failed" | "stopped";
+        /** @description Something that starts runs. */
+        RunTrigger: {
+            /** @description The workflow whose runs end, and which end counts; null for what is called. */
+            after?: string | null;
+            changed_at?: components["schemas"]["Time"] | null;
+            /** @description By whom. */
+            changed_by?: string | null;
+            /** @description What `POST /triggers/{id}` takes; null for what is not called. */
+            id?: string | null;
+            /** @description What it waits for. */
+            kind: components["schemas"]["TriggerKind"];
+            /**
+             * @description Where each parameter is in what it is called with, as a JSON pointer. With none, fields that have the name of a
+             *     parameter are taken.
+             */
+            params: {
+                [key: string]: string;
+            };
+            /** @description The workflow that is run. */
+            workflow: string;
+        };
+        /** @description Some items of a list, and where to go on. */
+        RunTriggerPage: {
+            /** @description The items, in the order of the list. */
+            items: components["schemas"]["RunTrigger"][];
+            /** @description Pass it as `cursor` to get what follows; null at the end. */
+            next_cursor?: string | null;
+        };
         /** @description A cron rule of a stored workflow. */
         Schedule: {
             /** @description What becomes of firings that were missed: `latest`, `all` or `none`. */
@@ -1643,6 +2202,15 @@ export interface components {
             /** @description Whether anything is dispatched. Running tasks go on either way. */
             running: boolean;
         };
+        /** @description Body of `PUT /calendars/{name}`. */
+        SetCalendar: {
+            /** @description Single days; up to 2000. */
+            dates?: components["schemas"]["Day"][];
+            /** @description For people; up to 500 characters. */
+            description?: string | null;
+            /** @description Days of every week. */
+            weekdays?: components["schemas"]["Weekday"][];
+        };
         /** @description Body of `PUT /pools/{name}`. */
         SetPool: {
             /**
@@ -1650,6 +2218,22 @@ export interface components {
              * @description How many permits there are. Fewer than are held takes none back.
              */
             limit: number;
+        };
+        /** @description Body of `PUT /triggers/{id}`. */
+        SetTrigger: {
+            /** @description Whether it gets a new secret, and the old one opens nothing any more. */
+            new_secret?: boolean;
+            /** @description Where each parameter is in what it is called with: `{"day": "/head/day"}`. */
+            params?: {
+                [key: string]: string;
+            };
+            /** @description Name of a stored workflow. */
+            workflow: string;
+        };
+        /** @description The answer of `PUT /triggers/{id}`. */
+        SetTriggerAnswer: components["schemas"]["RunTrigger"] & {
+            /** @description What `Authorization: Bearer` takes when it is called: only told when it is new. */
+            secret?: string | null;
         };
         /**
          * @description How bad it is.
@@ -1685,6 +2269,49 @@ export interface components {
         Switched: {
             /** @description `Scheduler has started...` or `Scheduler has stopped.` */
             message: string;
+        };
+        /** @description How the jobs of one task of a run stand: a million of them as well as one. */
+        TaskCounts: {
+            /**
+             * Format: u-int32
+             * @description The number of its first job; those of a `foreach` task have the numbers after it.
+             */
+            first_job: number;
+            /** @description How many of its jobs are in each state. */
+            job_counts: components["schemas"]["JobCounts"];
+            /**
+             * Format: u-int32
+             * @description How many jobs a slice has; the last may have fewer. 0 if nothing was sliced.
+             */
+            part_size?: number;
+            /** @description The same for each slice of its jobs, by number. */
+            parts?: components["schemas"]["JobCounts"][];
+            /** @description The task. */
+            task: string;
+        };
+        /** @description The tasks of a run, and how the jobs of each stand. */
+        TaskList: {
+            /** @description In the order of the definition. */
+            items: components["schemas"]["TaskCounts"][];
+        };
+        /** @description Body of `POST /alerts:test`. */
+        TestAlerts: {
+            /** @description The workflow whose alerts are tried. */
+            workflow: string;
+        };
+        /** @description What came of one alert. */
+        TestedAlert: {
+            /** @description Whether the other side took it. */
+            accepted: boolean;
+            /** @description Why it did not. */
+            detail?: string | null;
+            /** @description Where to: an HTTP address, or `mailto:` and whom to. */
+            target: string;
+        };
+        /** @description What came of it: one entry for each alert of the workflow, in the order of its file. */
+        TestedAlerts: {
+            /** @description Each alert. */
+            items: components["schemas"]["TestedAlert"][];
         };
         /**
          * Format: date-time
@@ -1751,6 +2378,16 @@ export interface components {
             /** @enum {string} */
             kind: "backfill";
         };
+        /**
+         * @description What a trigger waits for.
+         * @enum {string}
+         */
+        TriggerKind: "webhook" | "completion";
+        /**
+         * @description Whether the lines of a crontab name a user before the command.
+         * @enum {string}
+         */
+        UserColumn: "auto" | "yes" | "no";
         /** @description The answer of `POST /workflows:validate`. That a workflow is wrong is no error of the call. */
         Validation: {
             /** @description Every complaint, in the order of the file. */
@@ -1766,6 +2403,11 @@ export interface components {
             /** @description What to write down beside the answer: it is shown in the reason of the job. Up to 2000 characters. */
             comment?: string | null;
         };
+        /**
+         * @description A day of the week.
+         * @enum {string}
+         */
+        Weekday: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
         /** @description The answer of `GET /runs/{id}/jobs/{n}/why`. */
         Why: {
             /**
@@ -1982,6 +2624,30 @@ export interface components {
         };
     };
     responses: {
+        /** @description No such backfill; or no such path. */
+        backfill_not_found_or_not_found: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "backfill_not_found" | "not_found";
+                };
+            };
+        };
+        /** @description Parameters do not fit. */
+        bad_params: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "bad_params";
+                };
+            };
+        };
         /** @description Parameters do not fit; or invalid workflow; or workflows call each other in a circle; or idempotency key used for another request. */
         bad_params_or_invalid_workflow_or_workflow_circle_or_key_reused: {
             headers: {
@@ -2015,6 +2681,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     code?: "bad_request";
+                };
+            };
+        };
+        /** @description No such calendar; or no such path. */
+        calendar_not_found_or_not_found: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "calendar_not_found" | "not_found";
                 };
             };
         };
@@ -2270,6 +2948,18 @@ export interface components {
                 };
             };
         };
+        /** @description No such trigger; or no such path. */
+        trigger_not_found_or_not_found: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "trigger_not_found" | "not_found";
+                };
+            };
+        };
         /** @description Not logged in. */
         unauthenticated: {
             headers: {
@@ -2334,6 +3024,18 @@ export interface components {
                 };
             };
         };
+        /** @description Workflows call each other in a circle; or idempotency key used for another request; or nothing to run; or too many firings. */
+        workflow_circle_or_key_reused_or_nothing_to_run_or_too_many_firings: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "workflow_circle" | "key_reused" | "nothing_to_run" | "too_many_firings";
+                };
+            };
+        };
         /** @description Workflow is disabled. */
         workflow_disabled: {
             headers: {
@@ -2367,6 +3069,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     code?: "workflow_not_found" | "not_found";
+                };
+            };
+        };
+        /** @description No such workflow; or no such trigger; or no such path. */
+        workflow_not_found_or_trigger_not_found_or_not_found: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "workflow_not_found" | "trigger_not_found" | "not_found";
                 };
             };
         };
@@ -2441,6 +3155,254 @@ export interface operations {
             403: components["responses"]["foreign_origin"];
         };
     };
+    test_alerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestAlerts"];
+            };
+        };
+        responses: {
+            /** @description What came of each. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestedAlerts"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["workflow_not_found"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    list_backfills: {
+        parameters: {
+            query?: {
+                /** @description Only those of this workflow. */
+                workflow?: string;
+                /** @description At most this many, up to 1000; 100 unless told. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Some campaigns. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillPage"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["workflow_not_found"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    create_backfill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 ASCII characters that stand for this one request: a repeat gets the first one's answer. Blanks around them do not count. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateBackfill"];
+            };
+        };
+        responses: {
+            /** @description The plan. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillPlan"];
+                };
+            };
+            /** @description The campaign. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["workflow_not_found"];
+            409: components["responses"]["workflow_disabled"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["workflow_circle_or_key_reused_or_nothing_to_run_or_too_many_firings"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    show_backfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a backfill: 13 characters. */
+                backfill: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["backfill_not_found_or_not_found"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    pause_backfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a backfill: 13 characters. */
+                backfill: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The campaign as it is then. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["backfill_not_found_or_not_found"];
+            409: components["responses"]["state_conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    resume_backfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a backfill: 13 characters. */
+                backfill: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The campaign as it is then. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["backfill_not_found_or_not_found"];
+            409: components["responses"]["state_conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    stop_backfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a backfill: 13 characters. */
+                backfill: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The campaign as it is then. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["backfill_not_found_or_not_found"];
+            409: components["responses"]["state_conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
     backup: {
         parameters: {
             query?: never;
@@ -2465,6 +3427,134 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             501: components["responses"]["not_yet_supported"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    list_calendars: {
+        parameters: {
+            query?: {
+                /** @description At most this many items, up to 1000; 100 unless told. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Some calendars. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CalendarPage"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    show_calendar: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a calendar. */
+                calendar: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The calendar. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Calendar"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["calendar_not_found_or_not_found"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    set_calendar: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a calendar. */
+                calendar: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetCalendar"];
+            };
+        };
+        responses: {
+            /** @description The calendar. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Calendar"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["not_found"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    delete_calendar: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a calendar. */
+                calendar: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description It is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["calendar_not_found_or_not_found"];
+            409: components["responses"]["in_use"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
         };
     };
@@ -2551,6 +3641,37 @@ export interface operations {
             400: components["responses"]["bad_request"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_or_foreign_origin"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    import_crontab: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportCrontab"];
+            };
+        };
+        responses: {
+            /** @description The workflows, and what became of each line. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedCrontab"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
         };
@@ -2726,7 +3847,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1 to 255 printable characters that stand for this one request: a repeat gets the first one's answer. */
+                /** @description 1 to 255 ASCII characters that stand for this one request: a repeat gets the first one's answer. Blanks around them do not count. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2856,6 +3977,8 @@ export interface operations {
                 task?: string;
                 /** @description Only those in this state. */
                 state?: components["schemas"]["JobState"];
+                /** @description Only those with this number or a later one. */
+                from?: number;
                 /** @description At most this many, up to 1000; 100 unless told. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
@@ -2929,6 +4052,16 @@ export interface operations {
                 limit?: number;
                 /** @description Go on with what is printed from now on. */
                 follow?: boolean;
+                /**
+                 * @description Only lines with this text, whatever its case and colours. A page may then have none, and still be followed by
+                 *     more: go on with `next_line` until `complete`. Not with `tail` or `follow`.
+                 */
+                contains?: string;
+                /**
+                 * @description Only lines of this level and worse, in pages as with `contains`. A line has the level that it names near its
+                 *     beginning, as programs print it; if it names none, standard error counts as `warn` and standard output as `info`.
+                 */
+                level?: "debug" | "info" | "warn" | "error";
             };
             header?: {
                 /** @description The id of the last event that was seen, from a reader that comes back. */
@@ -3147,6 +4280,40 @@ export interface operations {
             503: components["responses"]["unavailable"];
         };
     };
+    list_tasks: {
+        parameters: {
+            query?: {
+                /** @description Only this one. */
+                task?: string;
+                /** @description Also count slices of the jobs of each `foreach` task, at most so many of each task. */
+                parts?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a run: 13 characters. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tasks, in the order of the definition. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskList"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["run_not_found_or_job_not_found_or_not_found"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
     pause_run: {
         parameters: {
             query?: never;
@@ -3223,7 +4390,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1 to 255 printable characters that stand for this one request: a repeat gets the first one's answer. */
+                /** @description 1 to 255 ASCII characters that stand for this one request: a repeat gets the first one's answer. Blanks around them do not count. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3588,7 +4755,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1 to 255 printable characters that stand for this one request: a repeat gets the first one's answer. */
+                /** @description 1 to 255 ASCII characters that stand for this one request: a repeat gets the first one's answer. Blanks around them do not count. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3647,6 +4814,174 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_or_foreign_origin"];
             404: components["responses"]["token_not_found_or_not_found"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    list_triggers: {
+        parameters: {
+            query?: {
+                /** @description At most this many items, up to 1000; 100 unless told. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Some triggers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunTriggerPage"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    show_trigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a trigger that is called. */
+                trigger: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The trigger. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunTrigger"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["trigger_not_found_or_not_found"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    set_trigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a trigger that is called. */
+                trigger: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetTrigger"];
+            };
+        };
+        responses: {
+            /** @description The trigger, and its secret if that is new. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SetTriggerAnswer"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["workflow_not_found_or_not_found"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["bad_params"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    fire_trigger: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 ASCII characters that stand for this one request: a repeat gets the first one's answer. Blanks around them do not count. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of a trigger that is called. */
+                trigger: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Anything"];
+            };
+        };
+        responses: {
+            /** @description The run. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fired"];
+                };
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["workflow_not_found_or_trigger_not_found_or_not_found"];
+            409: components["responses"]["workflow_disabled"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["bad_params_or_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    delete_trigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a trigger that is called. */
+                trigger: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description It is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["bad_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_or_foreign_origin"];
+            404: components["responses"]["trigger_not_found_or_not_found"];
             413: components["responses"]["too_large"];
             415: components["responses"]["unsupported_media_type"];
             500: components["responses"]["internal"];

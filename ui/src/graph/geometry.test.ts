@@ -37,5 +37,6 @@ it("keeps what is under the pointer there while it zooms", () => {
 
 it("fits large pictures and leaves small ones as they are", () => {
   expect(fitted({ width: 2000, height: 100 }, { width: 1000, height: 500 }).scale).toBe(0.5);
+  expect(fitted({ width: 9000, height: 100 }, { width: 1000, height: 500 }, 0.5)).toMatchObject({ scale: 0.5, x: 0 });
   expect(fitted({ width: 200, height: 100 }, { width: 1000, height: 500 }).scale).toBe(1);
 });

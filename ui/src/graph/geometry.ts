@@ -64,9 +64,16 @@ export interface View {
 const SMALLEST = 0.02;
 const LARGEST = 2;
 
-/** Shows everything, but nothing larger than it is. */
-export function fitted(content: { width: number; height: number }, box: { width: number; height: number }): View {
-  const scale = Math.max(SMALLEST, Math.min(1, box.width / content.width, box.height / content.height));
+/** Names can still be read at this size. */
+export const READABLE = 0.5;
+
+/** Shows everything, but nothing larger than it is; of what would be smaller than the least, the beginning. */
+export function fitted(
+  content: { width: number; height: number },
+  box: { width: number; height: number },
+  least = SMALLEST,
+): View {
+  const scale = Math.max(least, Math.min(1, box.width / content.width, box.height / content.height));
   return {
     scale,
     x: Math.max(0, (box.width - content.width * scale) / 2),

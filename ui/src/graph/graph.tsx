@@ -2,7 +2,8 @@
 import { type PointerEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Graph as Shape } from "../api/queries";
 import { CanvasGraph } from "./canvas";
-import { cellsOf, fitted, type Point, size, taskAt, type View, zoom } from "./geometry";
+import { collapse, groupLooks, groupOf } from "./collapse";
+import { cellsOf, fitted, type Point, READABLE, size, taskAt, type View, zoom } from "./geometry";
 import type { TaskLook } from "./looks";
 import { SvgGraph } from "./svg";
 
@@ -25,7 +26,55 @@ export interface Drawing {
   to: Point;
 }
 
-export function Graph({ graph, looks, selected, select, connect, draft, children }: GraphProps) {
+/** A large graph has its groups closed at first; a click opens one, a button shows every task. */
+export function Graph(props: GraphProps) {
+  const { graph, looks, select } = props;
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const [every, setEvery] = useState(false);
+  const large = graph.tasks.length > MOST_ELEMENTS;
+  const closed = useMemo(() => (large && !every ? collapse(graph, opened) : null), [graph, large, every, opened]);
+  const members = closed?.members;
+  const shown = useMemo(() => (members ? groupLooks(looks ?? new Map(), members) : looks), [looks, members]);
+  const choose = (task: string) => {
+    const group = members?.has(task) ? groupOf(members.get(task)?.[0] ?? "") : undefined;
+    if (group === undefined) select?.(task);
+    else setOpened(new Set([...opened, group]));
+  };
+  if (!large) return <Picture {...props} />;
+  return (
+    <Picture
+      // Another picture has another size, so it is fitted anew.
+      key={closed ? "groups" : "every"}
+      {...props}
+      graph={closed?.graph ?? graph}
+      looks={shown}
+      select={choose}
+      tools={
+        <>
+          {closed && opened.size > 0 && (
+            <button type="button" className="btn small" onClick={() => setOpened(new Set())}>
+              Close groups
+            </button>
+          )}
+          <button type="button" className="btn small" aria-pressed={every} onClick={() => setEvery(!every)}>
+            Every task
+          </button>
+        </>
+      }
+    />
+  );
+}
+
+function Picture({
+  graph,
+  looks,
+  selected,
+  select,
+  connect,
+  draft,
+  children,
+  tools,
+}: GraphProps & { tools?: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState<View>({ scale: 1, x: 0, y: 0 });
   const [drawing, setDrawing] = useState<Drawing | null>(null);
@@ -34,11 +83,16 @@ export function Graph({ graph, looks, selected, select, connect, draft, children
   const content = useMemo(() => size(graph), [graph]);
   const cells = useMemo(() => cellsOf(graph), [graph]);
   const large = graph.tasks.length > MOST_ELEMENTS;
+  // Boxes of groups are there to be read and clicked; every task at once is there to be seen as a whole.
+  const least = tools && !large ? READABLE : undefined;
 
   const fitNow = useCallback(() => {
     const element = box.current;
-    if (element) setView(fitted(content, { width: element.clientWidth, height: element.clientHeight }));
-  }, [content]);
+    if (element) {
+      const size = { width: element.clientWidth, height: element.clientHeight };
+      setView(fitted(content, size, least));
+    }
+  }, [content, least]);
 
   // It fits until somebody has moved it.
   useEffect(() => {
@@ -142,6 +196,7 @@ export function Graph({ graph, looks, selected, select, connect, draft, children
       )}
       {children}
       <div className="tools">
+        {tools}
         <button type="button" className="btn small" onClick={() => zoomBy(1 / 1.3)} aria-label="Smaller">
           −
         </button>

@@ -1,5 +1,5 @@
-/** How each task of a run stands, from its jobs. */
-import type { Job, JobState } from "../api/queries";
+/** How each task of a run stands, from its jobs or from how many of them are where. */
+import type { Job, JobCounts, JobState, TaskCounts } from "../api/queries";
 import { count } from "../parts/format";
 import { look, type Tone } from "../parts/state";
 
@@ -10,33 +10,44 @@ export interface TaskLook {
   state?: JobState;
 }
 
-/** What a task with several jobs is called, worst first. */
+/** From here on a number is told by its size: `1M`. */
+const MANY = 100_000;
+const round = (number: number) =>
+  new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }).format(number);
+
+/** What several jobs are called together, worst first. */
 const WORST: JobState[] = ["failed", "running", "backoff", "held", "ready", "waiting", "stopped", "success", "skipped"];
 
-export function looksOf(jobs: Job[]): Map<string, TaskLook> {
-  const byTask = new Map<string, Job[]>();
-  for (const job of jobs) {
-    const known = byTask.get(job.task);
-    if (known) known.push(job);
-    else byTask.set(job.task, [job]);
-  }
-  return new Map([...byTask].map(([task, of]) => [task, lookOf(of)]));
+export function worstOf(counts: Partial<JobCounts>): JobState {
+  return WORST.find((state) => (counts[state] ?? 0) > 0) ?? "waiting";
 }
 
-function lookOf(jobs: Job[]): TaskLook {
-  const counts = new Map<JobState, number>();
-  for (const job of jobs) counts.set(job.state, (counts.get(job.state) ?? 0) + 1);
-  const state = WORST.find((each) => counts.has(each)) ?? "waiting";
-  const { tone, word } = look(state);
-  if (jobs.length === 1) {
-    const attempts = jobs[0]?.attempts.length ?? 0;
-    return { tone, state, sub: attempts > 1 ? `${word} · attempt ${attempts}` : word };
+export function looksOf(jobs: Job[]): Map<string, TaskLook> {
+  const byTask = new Map<string, { counts: Partial<JobCounts>; attempts: number }>();
+  for (const job of jobs) {
+    const known = byTask.get(job.task) ?? { counts: {}, attempts: 0 };
+    known.counts[job.state] = (known.counts[job.state] ?? 0) + 1;
+    known.counts.total = (known.counts.total ?? 0) + 1;
+    known.attempts = job.attempts.length;
+    byTask.set(job.task, known);
   }
-  const done = (counts.get("success") ?? 0) + (counts.get("skipped") ?? 0);
-  const failed = counts.get("failed");
-  return {
-    tone,
-    state,
-    sub: `${count(done)}/${count(jobs.length)} done${failed ? ` · ${count(failed)} failed` : ""}`,
-  };
+  return new Map([...byTask].map(([task, { counts, attempts }]) => [task, lookOf(counts, attempts)]));
+}
+
+export function looksOfCounts(tasks: TaskCounts[]): Map<string, TaskLook> {
+  return new Map(tasks.map(({ task, job_counts }) => [task, lookOf(job_counts, 0)]));
+}
+
+function lookOf(counts: Partial<JobCounts>, attempts: number): TaskLook {
+  const state = worstOf(counts);
+  const { tone, word } = look(state);
+  if (counts.total === 1) return { tone, state, sub: attempts > 1 ? `${word} · attempt ${attempts}` : word };
+  const done = (counts.success ?? 0) + (counts.skipped ?? 0);
+  const failed = counts.failed ?? 0;
+  const total = counts.total ?? 0;
+  const bad = failed ? ` · ${count(failed)} failed` : "";
+  // A box has room for two dozen letters.
+  const sub =
+    total < MANY ? `${count(done)}/${count(total)} done${bad}` : `${count(done)}/${round(total)}${bad || " done"}`;
+  return { tone, state, sub };
 }

@@ -48,6 +48,8 @@ const OVER = new Set(["success", "failed", "stopped"]);
 function applyRuns(queries: QueryClient, told: Map<string, Run>): void {
   for (const run of told.values()) {
     if (queries.getQueryData(["run", run.id])) queries.setQueryData(["run", run.id], run);
+    // What was counted while it was open is not how it ended.
+    if (isOver(run)) void queries.invalidateQueries({ queryKey: ["tasks", run.id] });
   }
   for (const [key, data] of queries.getQueriesData<InfiniteData<Page<Run>>>({ queryKey: ["runs"] })) {
     if (data) queries.setQueryData(key, withRuns(data, told, key[1] as RunFilter));
@@ -124,7 +126,9 @@ export function withJobs(
   filter: JobFilter,
 ): InfiniteData<Page<Job>> {
   const wanted = (job: Job) =>
-    (!filter.task || job.task === filter.task) && (!filter.state || job.state === filter.state);
+    (!filter.task || job.task === filter.task) &&
+    (!filter.state || job.state === filter.state) &&
+    job.number >= (filter.from ?? 0);
   const left = new Map(told);
   const pages = data.pages.map((page, place) => {
     let changed = false;

@@ -1,5 +1,5 @@
 /** The one stream of live updates of a tab: kept open, read again when it breaks, put in place a few times a second. */
-import type { QueryClient } from "@tanstack/react-query";
+import { focusManager, type QueryClient } from "@tanstack/react-query";
 import { Refused } from "../api/client";
 import { apply, Changes } from "./apply";
 import { readEvents } from "./sse";
@@ -41,6 +41,7 @@ export class LiveStream {
     this.stopped = true;
     this.abort?.abort();
     clearTimeout(this.timer);
+    this.timer = undefined;
   }
 
   /** Holds everything as it is; going on reads everything again. */
@@ -48,12 +49,15 @@ export class LiveStream {
     if (this.state === "paused") return;
     this.stop();
     this.changes = new Changes();
+    // What is read again and again rests too, as in a window that nobody looks at.
+    focusManager.setFocused(false);
     this.set("paused");
   }
 
   resume(): void {
     if (this.state !== "paused") return;
     this.set("connecting");
+    focusManager.setFocused(undefined);
     void this.queries.invalidateQueries();
     this.start();
   }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { LINE, lineAt, scaleOf, TALLEST, topOf } from "./scroll";
+import { anchorOf, LINE, lineAt, scaleOf, TALLEST, topOf, topOfAnchor } from "./scroll";
 
 it("is plain for short logs", () => {
   const scale = scaleOf(1000, 400);
@@ -18,4 +18,12 @@ it("reaches every line of a million without being too tall", () => {
 it("does not scroll what fits", () => {
   expect(lineAt(scaleOf(3, 400), 0)).toBe(0);
   expect(topOf(scaleOf(3, 400), 2)).toBe(0);
+});
+
+it("shows the first of wrapped lines at the top, the last at the bottom, and finds each", () => {
+  const scale = scaleOf(1_000_000, 400);
+  expect(anchorOf(1_000_000, scale, 0)).toEqual({ line: 1, above: 0, down: 0 });
+  expect(anchorOf(1_000_000, scale, scale.pixels)).toEqual({ line: 1_000_000, above: 1, down: 1 });
+  for (const line of [1, 2, 123_456, 1_000_000])
+    expect(anchorOf(1_000_000, scale, topOfAnchor(1_000_000, scale, line)).line).toBe(line);
 });

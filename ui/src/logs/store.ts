@@ -1,45 +1,33 @@
 /** The lines of one attempt, of which only those near what is shown are kept. */
 import { type LogLine, type LogPage, logPage } from "../api/queries";
 import { readEvents } from "../live/sse";
+import { type Lines, type LogLevel, Told } from "./lines";
 
 export const PAGE = 500;
 /** So many pages are kept: enough to scroll about, and little memory for a log of a million lines. */
 const PAGES_KEPT = 40;
 const AGAIN_MS = 1000;
 
-export interface LogState {
-  /** The number of the last line that is known. */
-  last: number;
-  complete: boolean;
-  notice: string | null;
-  error: unknown;
-  /** Changes with everything that is kept. */
-  version: number;
-}
-
-export class LogStore {
-  private state: LogState = { last: 0, complete: false, notice: null, error: null, version: 0 };
+export class LogStore extends Told implements Lines {
   private readonly pages = new Map<number, Map<number, LogLine>>();
   private readonly asked = new Set<number>();
-  private readonly listeners = new Set<() => void>();
   private readonly stop = new AbortController();
+  private following: AbortController | undefined;
+  private held = false;
 
   constructor(
     private readonly run: string,
     private readonly job: number,
     private readonly attempt: number,
-  ) {}
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  };
-  readonly current = (): LogState => this.state;
+  ) {
+    super();
+  }
 
   /** Finds the end, then follows what is printed until there is nothing more. */
   async open(): Promise<void> {
     try {
-      const page = await this.read({ tail: PAGE, limit: PAGE });
+      // Two pages' worth, so that the beginning of the last page is among them.
+      const page = await this.read({ tail: 2 * PAGE, limit: 2 * PAGE });
       this.take(page);
       this.set({ last: page.next_line - 1, complete: page.complete, notice: page.notice ?? null, error: null });
     } catch (error) {
@@ -47,13 +35,23 @@ export class LogStore {
       return;
     }
     while (!this.state.complete && !this.stop.signal.aborted) {
-      await this.follow().catch(() => {});
+      if (!this.held) await this.follow().catch(() => {});
       if (!this.state.complete) await new Promise((done) => setTimeout(done, AGAIN_MS));
     }
   }
 
   close(): void {
     this.stop.abort();
+    this.following?.abort();
+  }
+
+  hold(on: boolean): void {
+    this.held = on;
+    if (on) this.following?.abort();
+  }
+
+  placeOf(number: number): number {
+    return number;
   }
 
   line(number: number): LogLine | undefined {
@@ -62,6 +60,7 @@ export class LogStore {
 
   /** Reads what of these lines is not there. */
   want(first: number, last: number): void {
+    if (this.state.last === 0) return;
     for (
       let page = pageOf(Math.max(1, first));
       page <= pageOf(Math.max(1, Math.min(last, this.state.last)));
@@ -75,21 +74,31 @@ export class LogStore {
       } else if (!this.asked.has(page)) {
         this.asked.add(page);
         void this.read({ from_line: page * PAGE + 1, limit: PAGE })
-          .then((found) => this.take(found, page))
+          .then((found) => {
+            this.take(found, page);
+            this.set({});
+          })
           .catch(() => {})
           .finally(() => this.asked.delete(page));
       }
     }
   }
 
-  read(query: { from_line?: number; tail?: number; limit?: number }): Promise<LogPage> {
+  read(query: {
+    from_line?: number;
+    tail?: number;
+    limit?: number;
+    contains?: string;
+    level?: LogLevel;
+  }): Promise<LogPage> {
     return logPage(this.run, this.job, this.attempt, query, this.stop.signal);
   }
 
   private async follow(): Promise<void> {
     const path = `/api/v1/runs/${this.run}/jobs/${this.job}/attempts/${this.attempt}/log`;
     const url = `${path}?from_line=${this.state.last + 1}&follow=true`;
-    await readEvents(url, this.stop.signal, {}, (events) => {
+    this.following = new AbortController();
+    await readEvents(url, this.following.signal, {}, (events) => {
       let { last, complete, notice } = this.state;
       for (const event of events) {
         if (event.name !== "log") continue;
@@ -103,6 +112,7 @@ export class LogStore {
     });
   }
 
+  /** Keeps what was read; who calls tells it. */
   private take(page: LogPage, whole?: number): void {
     if (whole !== undefined && !this.pages.has(whole)) this.pages.set(whole, new Map());
     for (const line of page.items) {
@@ -116,12 +126,6 @@ export class LogStore {
       if (this.pages.size <= PAGES_KEPT) break;
       this.pages.delete(oldest);
     }
-    this.set({});
-  }
-
-  private set(change: Partial<LogState>): void {
-    this.state = { ...this.state, ...change, version: this.state.version + 1 };
-    for (const listener of this.listeners) listener();
   }
 }
 

@@ -1,6 +1,6 @@
 /** The machine room: masters and shards, workers, pools, tokens. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { switchScheduler } from "../api/actions";
 import { type Cluster, cluster as clusterQuery } from "../api/queries";
@@ -9,10 +9,13 @@ import { Confirm, type Wish } from "../parts/confirm";
 import { count, plural } from "../parts/format";
 import { Problem } from "../parts/problem";
 import { State } from "../parts/state";
+import { Table } from "../parts/table";
+import { Tabs } from "../parts/tabs";
 import { Ago } from "../parts/time";
 import type { ClusterTab } from "../routes";
 import { Page } from "../shell/page";
 import { Pools } from "./pools";
+import { Queues } from "./queues";
 import { Tokens } from "./tokens";
 import { Workers } from "./workers";
 
@@ -20,6 +23,7 @@ const route = getRouteApi("/shell/cluster");
 const TABS: [ClusterTab, string][] = [
   ["masters", "Masters and shards"],
   ["workers", "Workers"],
+  ["queues", "Queues"],
   ["pools", "Pools"],
   ["tokens", "Tokens"],
 ];
@@ -51,27 +55,16 @@ export function ClusterPage() {
         </div>
         {found.data && <Dispatch cluster={found.data} />}
       </div>
-      <nav className="tabs" aria-label="Parts of the cluster">
-        {TABS.map(([id, label]) => (
-          <Link
-            key={id}
-            to="/cluster"
-            search={{ tab: id }}
-            className="tab"
-            aria-current={tab === id ? "page" : undefined}
-            data-status={tab === id ? "active" : undefined}
-          >
-            {label}
-          </Link>
-        ))}
-      </nav>
-      {tab === "masters" &&
+      <Tabs label="Parts of the cluster" tabs={TABS} tab={tab} to="/cluster" />
+      {(tab === "masters" || tab === "queues") &&
         (found.isError ? (
           <Problem error={found.error} again={() => void found.refetch()} />
-        ) : found.data ? (
-          <Masters cluster={found.data} />
-        ) : (
+        ) : !found.data ? (
           <Skeleton />
+        ) : tab === "queues" ? (
+          <Queues cluster={found.data} />
+        ) : (
+          <Masters cluster={found.data} />
         ))}
       {tab === "workers" && <Workers />}
       {tab === "pools" && <Pools />}
@@ -105,40 +98,27 @@ function Dispatch({ cluster }: { cluster: Cluster }) {
   );
 }
 
+type Master = Cluster["masters"][number];
+
 function Masters({ cluster }: { cluster: Cluster }) {
   return (
     <div className="stack">
       <section className="card scroll-x" aria-label="Masters">
-        <table className="table">
-          <thead>
-            <tr>
-              <th>Master</th>
-              <th>State</th>
-              <th>Leads</th>
-              <th className="right">Shards</th>
-              <th>Address</th>
-              <th>Version</th>
-              <th>Started</th>
-            </tr>
-          </thead>
-          <tbody>
-            {cluster.masters.map((master) => (
-              <tr key={master.id}>
-                <td style={{ fontWeight: 550 }}>{master.name}</td>
-                <td>
-                  <State of={master.state} />
-                </td>
-                <td>{master.leader ? "leader" : ""}</td>
-                <td className="right num">{master.shards}</td>
-                <td className="mono">{master.address ?? "–"}</td>
-                <td>{master.version ?? "–"}</td>
-                <td>
-                  <Ago at={master.started_at} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          items={cluster.masters}
+          keyOf={(master) => master.id}
+          columns={[
+            { head: "Master", kind: "name", cell: (master) => master.name },
+            { head: "State", cell: (master) => <State of={master.state} /> },
+            { head: "Leads", cell: (master) => (master.leader ? "leader" : "") },
+            { head: "Shards", kind: "num", cell: (master) => master.shards },
+            { head: "Address", kind: "mono", cell: (master) => master.address ?? "–" },
+            { head: "Version", cell: (master) => master.version ?? "–" },
+            ...(cluster.masters.some(({ started_at }) => started_at)
+              ? [{ head: "Started", cell: (master: Master) => <Ago at={master.started_at} /> }]
+              : []),
+          ]}
+        />
       </section>
       <section className="card" aria-label="Shards">
         <div className="card-head">

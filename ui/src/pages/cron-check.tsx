@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { answer, client } from "../api/client";
+import { civil } from "../parts/format";
 import { Problem } from "../parts/problem";
 
 export function CronCheck() {
@@ -40,7 +41,7 @@ export function CronCheck() {
             <ol className="row wrap-row num small">
               {found.data?.items.map((item) => (
                 <li key={item.time} className="state chip tone-idle">
-                  {item.local}
+                  {civil(item.local ?? item.time)}
                 </li>
               ))}
             </ol>

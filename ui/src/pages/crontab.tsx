@@ -1,8 +1,7 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
-import { applyWorkflow } from "../api/actions";
-import { importCrontab } from "../editor/crontab";
+import { useState } from "react";
+import { applyWorkflow, importCrontab } from "../api/actions";
 import { plural } from "../parts/format";
 import { Problem } from "../parts/problem";
 import { useToasts } from "../parts/toasts";
@@ -15,7 +14,17 @@ export function Crontab() {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const toasts = useToasts();
-  const { workflows, passed } = useMemo(() => importCrontab(text), [text]);
+  const said = text.trim() !== "";
+  const found = useQuery({
+    queryKey: ["import-crontab", text],
+    queryFn: ({ signal }) => importCrontab(text, signal),
+    enabled: said,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  const workflows = said ? (found.data?.workflows ?? []) : [];
+  const lines = said ? (found.data?.lines ?? []) : [];
+  const noted = lines.filter((line) => line.notes.length > 0);
   const storing = useMutation({
     mutationFn: async () => {
       for (const workflow of workflows) await applyWorkflow(workflow.name, workflow.text);
@@ -56,13 +65,21 @@ export function Crontab() {
               </pre>
             </div>
           ))}
-          {passed.length > 0 && (
+          {noted.length > 0 && (
             <div className="notice warn">
-              <div>
-                <strong>Not taken:</strong> {passed.map((line) => `“${line}”`).join(", ")}. Write these by hand.
-              </div>
+              <ul className="stack tight" aria-label="What differs">
+                {noted.map((line) => (
+                  <li key={line.line}>
+                    <strong>
+                      Line {line.line}, {line.outcome}:
+                    </strong>{" "}
+                    {line.notes.join("; ")}.
+                  </li>
+                ))}
+              </ul>
             </div>
           )}
+          {found.isError && <Problem error={found.error} />}
         </section>
       </div>
       {storing.isError && <Problem error={storing.error} />}
@@ -70,7 +87,7 @@ export function Crontab() {
         <button
           type="button"
           className="btn primary"
-          disabled={workflows.length === 0 || storing.isPending}
+          disabled={workflows.length === 0 || found.isPlaceholderData || storing.isPending}
           onClick={() => storing.mutate()}
         >
           Store {plural(workflows.length, "workflow")}

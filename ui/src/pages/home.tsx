@@ -8,6 +8,7 @@ import { useNow } from "../parts/clock";
 import { count, plural } from "../parts/format";
 import { WarnIcon } from "../parts/icons";
 import { Problem } from "../parts/problem";
+import { Table } from "../parts/table";
 import { Ago, Moment } from "../parts/time";
 import { Page } from "../shell/page";
 import { Onboarding } from "./onboarding";
@@ -161,26 +162,24 @@ function NextFirings() {
           <p>A workflow with a `schedule` runs by itself.</p>
         </Empty>
       ) : (
-        <table className="table">
-          <tbody>
-            {next.slice(0, SHOWN).map((schedule) => (
-              <tr key={schedule.id}>
-                <td className="nowrap">
-                  <Link to="/workflows/$name" params={{ name: schedule.workflow }}>
-                    {schedule.workflow}
-                  </Link>
-                </td>
-                <td className="soft">{schedule.description ?? schedule.cron}</td>
-                <td className="right">
-                  <Moment at={schedule.next_at} />
-                </td>
-                <td className="right">
-                  <Ago at={schedule.next_at} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          items={next.slice(0, SHOWN)}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              head: "Workflow",
+              kind: "name",
+              cell: ({ workflow }) => (
+                <Link to="/workflows/$name" params={{ name: workflow }}>
+                  {workflow}
+                </Link>
+              ),
+            },
+            { head: "Rule", kind: "soft", cell: ({ description, cron }) => description ?? cron },
+            { head: "Due", kind: "time", cell: ({ next_at }) => <Moment at={next_at} /> },
+            { head: "In", kind: "time", cell: ({ next_at }) => <Ago at={next_at} /> },
+          ]}
+        />
       )}
     </section>
   );

@@ -37,9 +37,10 @@ export function JobPanel({ run, job, graph, close, ask }: Props) {
           </button>
         </div>
       </div>
-      <section style={{ borderTop: 0 }}>
-        {job.reason && <p className="wrap">{sentence(job.reason)}</p>}
-        <div className="row wrap-row" style={{ marginTop: 10 }}>
+      <section className="first">
+        {/* Of one that waits, the scheduler's own answer is below. */}
+        {job.reason && !WAITS.has(job.state) && <p className="wrap">{sentence(job.reason)}</p>}
+        <div className="row wrap-row actions">
           {newest && (
             <Link
               to="/runs/$run/jobs/$job/log"

@@ -1,8 +1,11 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+/** The jobs of a run: all of them as a table with pages, and those of large tasks as a map. */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { type Job, type JobState, jobs, type Run } from "../api/queries";
-import { Empty, Skeleton } from "../parts/bits";
+import { type Job, type JobCounts, type JobState, jobs, type Run, type TaskCounts, tasks } from "../api/queries";
+import { worstOf } from "../graph/looks";
+import { Empty, Progress, Skeleton } from "../parts/bits";
+import { count } from "../parts/format";
 import { Problem } from "../parts/problem";
 import { Rows } from "../parts/rows";
 import { look, State } from "../parts/state";
@@ -25,16 +28,16 @@ const route = getRouteApi("/shell/runs/$run");
 interface Props {
   run: Run;
   chosen: number | undefined;
-  show: (job: Job) => void;
+  show: (job: Pick<Job, "number">) => void;
 }
 
 export function JobsTable({ run, chosen, show }: Props) {
   const search = route.useSearch();
-  const { task, state } = search;
+  const { task, state, from } = search;
   const navigate = useNavigate();
-  const found = useInfiniteQuery(jobs(run.id, { task, state }));
+  const found = useInfiniteQuery(jobs(run.id, { task, state, from }));
   const items = useMemo(() => found.data?.pages.flatMap((page) => page.items) ?? [], [found.data]);
-  const set = (change: { task?: string; state?: JobState }) =>
+  const set = (change: { task?: string; state?: JobState; from?: number }) =>
     void navigate({
       to: "/runs/$run",
       params: { run: run.id },
@@ -66,10 +69,24 @@ export function JobsTable({ run, chosen, show }: Props) {
           key={task ?? ""}
           onKeyDown={(event) => event.key === "Enter" && set({ task: event.currentTarget.value.trim() || undefined })}
         />
+        <input
+          className="input"
+          type="number"
+          min={0}
+          aria-label="From job"
+          placeholder="From job"
+          style={{ width: 110 }}
+          defaultValue={from ?? ""}
+          key={`from ${from ?? ""}`}
+          onKeyDown={(event) =>
+            event.key === "Enter" &&
+            set({ from: event.currentTarget.value ? Number(event.currentTarget.value) : undefined })
+          }
+        />
       </form>
-      {items.length > 60 && <Heat jobs={items} show={show} />}
+      <Heat run={run} task={task} go={(job, alone) => (alone ? show({ number: job }) : set({ from: job, task }))} />
       {found.isError ? (
-        <Problem error={found.error} again={() => set({ task: undefined, state: undefined })} />
+        <Problem error={found.error} again={() => set({ task: undefined, state: undefined, from: undefined })} />
       ) : found.isPending ? (
         <div className="card">
           <Skeleton />
@@ -123,30 +140,71 @@ export function JobsTable({ run, chosen, show }: Props) {
   );
 }
 
-/** Many jobs at once, one square each. */
-function Heat({ jobs: all, show }: { jobs: Job[]; show: (job: Job) => void }) {
+/** Tasks of so many jobs have a map of them. */
+const SEVERAL = 60;
+/** So many squares of each task, and so many tasks. */
+const SQUARES = 600;
+const MAPS = 6;
+
+/** The jobs of large tasks at once: a square for each job, or for as many as must share one. */
+function Heat({ run, task, go }: { run: Run; task: string | undefined; go: (job: number, alone: boolean) => void }) {
+  const isSeveral = (run.job_counts.total ?? 0) > SEVERAL;
+  const found = useQuery({ ...tasks(run, { task, parts: SQUARES }), enabled: isSeveral }).data ?? [];
+  const large = found.filter(({ job_counts, parts }) => (job_counts.total ?? 0) > SEVERAL && parts?.length);
+  if (!isSeveral || large.length === 0) return null;
   return (
-    <div className="card card-body" style={{ marginBottom: 12, maxHeight: 150, overflow: "auto" }}>
+    <div className="card card-body stack" style={{ marginBottom: 12 }}>
+      {large.slice(0, MAPS).map((each) => (
+        <HeatMap key={each.task} of={each} go={go} />
+      ))}
+    </div>
+  );
+}
+
+function HeatMap({ of, go }: { of: TaskCounts; go: (job: number, alone: boolean) => void }) {
+  const { task, first_job: first, part_size: size = 1, parts = [], job_counts: counts } = of;
+  return (
+    <div>
+      <div className="row between small" style={{ marginBottom: 6 }}>
+        <span>
+          <b>{task}</b> <Progress counts={counts} />
+        </span>
+        <span className="muted">{size === 1 ? "a square for each job" : `a square for ${count(size)} jobs each`}</span>
+      </div>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the table below has the same for keys */}
       <div
         className="heat"
         role="img"
-        aria-label={`${all.length} jobs, one square each; the table has the same`}
+        aria-label={`${count(counts.total ?? 0)} jobs of ${task} as squares; the table has the same`}
         onClick={(event) => {
-          const job = all[Number((event.target as HTMLElement).dataset.place)];
-          if (job) show(job);
+          const place = (event.target as HTMLElement).dataset.place;
+          if (place !== undefined) go(first + Number(place) * size, size === 1);
         }}
       >
-        {all.slice(0, 5000).map((job, place) => (
+        {parts.map((part, place) => (
           <span
-            key={job.number}
+            key={place}
             data-place={place}
-            className={`fill-${look(job.state).tone}`}
-            style={{ width: 10, height: 10, borderRadius: 2, cursor: "pointer" }}
-            title={`${job.number} ${job.task}${typeof job.index === "number" ? ` [${job.index}]` : ""}: ${look(job.state).word}`}
+            data-state={worstOf(part)}
+            className={`fill-${toneOf(part)}`}
+            title={inWords(part, place * size)}
           />
         ))}
       </div>
     </div>
   );
+}
+
+/** What only waits for its turn is quiet here, so that what runs can be seen. */
+function toneOf(part: JobCounts): string {
+  const state = worstOf(part);
+  return state === "ready" ? "idle" : look(state).tone;
+}
+
+/** `[0] to [1,666]: 1,600 success, 66 ready`. */
+function inWords(part: JobCounts, from: number): string {
+  const states = STATES.filter((state) => (part[state] ?? 0) > 0);
+  const last = from + (part.total ?? 1) - 1;
+  const words = states.map((state) => `${count(part[state] ?? 0)} ${look(state).word.toLowerCase()}`);
+  return `[${count(from)}]${last > from ? ` to [${count(last)}]` : ""}: ${words.join(", ")}`;
 }

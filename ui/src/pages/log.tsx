@@ -1,8 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { job as jobQuery, run as runQuery } from "../api/queries";
+import { useLive } from "../live/context";
 import { plain } from "../logs/ansi";
+import { FilteredLog } from "../logs/filtered";
+import type { LogLevel } from "../logs/lines";
 import { find } from "../logs/search";
 import { LogStore } from "../logs/store";
 import { LogView } from "../logs/view";
@@ -45,7 +48,7 @@ export function LogRoute() {
                 key={each.number}
                 to="/runs/$run/jobs/$job/log"
                 params={{ run, job }}
-                search={{ attempt: each.number }}
+                search={(now) => ({ ...now, attempt: each.number, line: undefined })}
                 className="btn small"
                 aria-current={each.number === shown ? "page" : undefined}
                 style={each.number === shown ? { borderColor: "var(--accent)" } : undefined}
@@ -89,28 +92,55 @@ function Log({ run, job, attempt, name }: Of) {
   return store && <Opened store={store} run={run} job={job} attempt={attempt} name={name} />;
 }
 
+const WRAP = "windlass.log.wrap";
+const LEVELS: [LogLevel | "", string][] = [
+  ["", "All lines"],
+  ["info", "Info and worse"],
+  ["warn", "Warnings and worse"],
+  ["error", "Errors"],
+];
+
+/** The lines that are shown: all, or those of a level. */
+function useLines(store: LogStore, level: LogLevel | undefined) {
+  const filtered = useMemo(() => (level ? new FilteredLog(level, (query) => store.read(query)) : null), [store, level]);
+  useEffect(() => {
+    void filtered?.open();
+    return () => filtered?.close();
+  }, [filtered]);
+  return filtered ?? store;
+}
+
 function Opened({ store, run, job, attempt, name }: Of & { store: LogStore }) {
-  const state = useSyncExternalStore(store.subscribe, store.current);
-  const { line: marked } = route.useSearch();
+  const { line: marked, level } = route.useSearch();
+  const whole = useSyncExternalStore(store.subscribe, store.current);
+  const lines = useLines(store, level);
+  const state = useSyncExternalStore(lines.subscribe, lines.current);
+  const paused = useLive().state === "paused";
+  useEffect(() => lines.hold(paused), [lines, paused]);
   const navigate = useNavigate();
   const [follow, setFollow] = useState(marked === undefined);
   const [times, setTimes] = useState(true);
-  const box = useRef<HTMLDivElement>(null);
-  const mark = useCallback(
-    (line: number) => {
-      setFollow(false);
+  const [wrap, setWrap] = useState(() => localStorage.getItem(WRAP) === "on");
+  const go = useCallback(
+    (change: { line?: number; level?: LogLevel }) =>
       void navigate({
         to: "/runs/$run/jobs/$job/log",
         params: { run, job: String(job) },
-        search: { attempt, line },
+        search: (now: { line?: number; level?: LogLevel }) => ({ ...now, attempt, ...change }),
         replace: true,
-      });
-    },
+      }),
     [navigate, run, job, attempt],
   );
-  const search = useSearch(store, state.last, marked, mark);
-  const download = useDownload(store, `${name}-${run}-${attempt}.log`, state.last);
-  if (state.error) return <Problem error={state.error} />;
+  const mark = useCallback(
+    (line: number) => {
+      setFollow(false);
+      go({ line });
+    },
+    [go],
+  );
+  const search = useSearch(store, level, whole.last, marked, mark);
+  const download = useDownload(store, `${name}-${run}-${attempt}.log`, whole.last);
+  if (whole.error) return <Problem error={whole.error} />;
   return (
     <>
       <div className="filters">
@@ -156,7 +186,7 @@ function Opened({ store, run, job, attempt, name }: Of & { store: LogStore }) {
           onSubmit={(event) => {
             event.preventDefault();
             const line = Number(new FormData(event.currentTarget).get("line"));
-            if (line >= 1) mark(Math.min(line, Math.max(1, state.last)));
+            if (line >= 1) mark(Math.min(line, Math.max(1, whole.last)));
           }}
         >
           <input
@@ -169,18 +199,51 @@ function Opened({ store, run, job, attempt, name }: Of & { store: LogStore }) {
             style={{ width: 90 }}
           />
         </form>
+        <select
+          className="select"
+          aria-label="Level of lines"
+          value={level ?? ""}
+          onChange={(event) => go({ level: (event.target.value || undefined) as LogLevel | undefined })}
+        >
+          {LEVELS.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
         <span style={{ flex: 1 }} />
-        <span className="row soft num">{plural(state.last, "line")}</span>
+        <span className="row soft num">
+          {level && `${count(state.last)} of `}
+          {plural(whole.last, "line")}
+          {level && !state.complete && state.looked !== undefined && state.looked < whole.last && ", looking…"}
+        </span>
+        <button
+          type="button"
+          className="btn"
+          aria-pressed={wrap}
+          onClick={() => {
+            localStorage.setItem(WRAP, wrap ? "off" : "on");
+            setWrap(!wrap);
+          }}
+        >
+          Wrap
+        </button>
         <button type="button" className="btn" aria-pressed={times} onClick={() => setTimes(!times)}>
           Times
         </button>
         <button type="button" className="btn" aria-pressed={follow} onClick={() => setFollow(!follow)}>
-          {state.complete ? "End" : "Follow"}
+          {whole.complete ? "End" : "Follow"}
         </button>
         <button type="button" className="btn" disabled={download.at !== null} onClick={download.start}>
           {download.at === null ? "Download" : `${count(download.at)}…`}
         </button>
       </div>
+      {state.error !== null && <Problem error={state.error} />}
+      {state.cut && (
+        <div className="notice warn" style={{ marginBottom: 10 }}>
+          Only the first {count(state.last)} lines of this level are shown. Search goes through all.
+        </div>
+      )}
       {state.notice && (
         <div className="notice warn" style={{ marginBottom: 10 }}>
           {state.notice}
@@ -188,27 +251,44 @@ function Opened({ store, run, job, attempt, name }: Of & { store: LogStore }) {
       )}
       {state.last === 0 && state.version > 0 ? (
         <div className="card">
-          <Empty title={state.complete ? "It printed nothing" : "Nothing printed yet"} />
+          <Empty
+            title={
+              level && whole.last > 0
+                ? state.complete
+                  ? "No line is of this level"
+                  : "No line of this level yet"
+                : state.complete
+                  ? "It printed nothing"
+                  : "Nothing printed yet"
+            }
+          />
         </div>
       ) : (
         <LogView
-          store={store}
+          key={level ?? ""}
+          lines={lines}
           last={state.last}
           version={state.version}
           marked={marked}
           mark={mark}
           search={search.text}
           times={times}
+          wrap={wrap}
           follow={follow}
           setFollow={setFollow}
-          box={box}
         />
       )}
     </>
   );
 }
 
-function useSearch(store: LogStore, last: number, marked: number | undefined, mark: (line: number) => void) {
+function useSearch(
+  store: LogStore,
+  level: LogLevel | undefined,
+  last: number,
+  marked: number | undefined,
+  mark: (line: number) => void,
+) {
   const toasts = useToasts();
   const [text, setText] = useState("");
   const [at, setAt] = useState<number | null>(null);
@@ -220,7 +300,8 @@ function useSearch(store: LogStore, last: number, marked: number | undefined, ma
     const from = marked === undefined ? (step > 0 ? 1 : last) : marked + step;
     setAt(from);
     try {
-      const found = await find({ store, text, from, step, last, tell: setAt, signal: abort.signal });
+      const read = store.read.bind(store);
+      const found = await find({ read, text, level, from, step, last, tell: setAt, signal: abort.signal });
       if (found !== null) mark(found);
       else if (!abort.signal.aborted) toasts.done(`No line has “${text}”.`);
     } catch (error) {

@@ -3,10 +3,11 @@ import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { deletePool, setPool } from "../api/actions";
 import { type Pool, pools } from "../api/queries";
-import { Empty, Skeleton } from "../parts/bits";
+import { Empty } from "../parts/bits";
 import { Confirm, type Wish } from "../parts/confirm";
 import { count } from "../parts/format";
 import { Problem } from "../parts/problem";
+import { Listed } from "../parts/table";
 import { useToasts } from "../parts/toasts";
 
 export function Pools() {
@@ -43,65 +44,31 @@ export function Pools() {
     });
   return (
     <div className="stack">
-      <section className="card scroll-x" aria-label="Pools">
-        {found.isError ? (
-          <Problem error={found.error} />
-        ) : found.isPending ? (
-          <Skeleton />
-        ) : found.data.length === 0 ? (
+      <Listed
+        label="Pools"
+        found={found}
+        keyOf={(pool) => pool.name}
+        empty={
           <Empty title="There are no pools">
             <p>A pool limits how many jobs run at once, wherever they run. Tasks name it with `pool`.</p>
           </Empty>
-        ) : (
-          <table className="table">
-            <thead>
-              <tr>
-                <th>Pool</th>
-                <th>Permits</th>
-                <th className="right">Waiting</th>
-                <th>Holders</th>
-                <th>
-                  <span className="sr">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {found.data.map((pool) => (
-                <tr key={pool.name}>
-                  <td style={{ fontWeight: 550 }}>{pool.name}</td>
-                  <td className="num">
-                    {pool.taken} of {pool.limit}
-                  </td>
-                  <td className="right num">{count(pool.waiting ?? 0)}</td>
-                  <td className="small">
-                    {pool.holders?.slice(0, 4).map((holder) => {
-                      const [run = "", job] = holder.split(".");
-                      return (
-                        <Link
-                          key={holder}
-                          to="/runs/$run"
-                          params={{ run }}
-                          search={{ job: Number(job) }}
-                          className="mono"
-                          style={{ marginRight: 8 }}
-                        >
-                          {holder}
-                        </Link>
-                      );
-                    })}
-                    {(pool.holders?.length ?? 0) > 4 && <span className="muted">and more</span>}
-                  </td>
-                  <td className="right">
-                    <button type="button" className="btn small danger" onClick={() => remove(pool)}>
-                      Delete
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
-      </section>
+        }
+        columns={[
+          { head: "Pool", kind: "name", cell: (pool) => pool.name },
+          { head: "Permits", cell: (pool) => <span className="num">{`${pool.taken} of ${pool.limit}`}</span> },
+          { head: "Waiting", kind: "num", cell: (pool) => (pool.waiting ? count(pool.waiting) : "–") },
+          { head: "Holders", cell: (pool) => <Holders pool={pool} /> },
+          {
+            head: "Actions",
+            kind: "actions",
+            cell: (pool) => (
+              <button type="button" className="btn small danger" onClick={() => remove(pool)}>
+                Delete
+              </button>
+            ),
+          },
+        ]}
+      />
       <form className="card card-body row wrap-row" onSubmit={submit} aria-label="Make or change a pool">
         <input className="input" name="name" aria-label="Name of the pool" placeholder="Name" required />
         <input
@@ -121,5 +88,29 @@ export function Pools() {
       </form>
       <Confirm wish={wish} close={() => setWish(null)} />
     </div>
+  );
+}
+
+function Holders({ pool }: { pool: Pool }) {
+  const all = pool.holders ?? [];
+  return (
+    <span className="small">
+      {all.slice(0, 4).map((holder) => {
+        const [run = "", job] = holder.split(".");
+        return (
+          <Link
+            key={holder}
+            to="/runs/$run"
+            params={{ run }}
+            search={{ job: Number(job) }}
+            className="mono"
+            style={{ marginRight: 8 }}
+          >
+            {holder}
+          </Link>
+        );
+      })}
+      {all.length > 4 && <span className="muted">and more</span>}
+    </span>
   );
 }

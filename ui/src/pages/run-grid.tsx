@@ -1,9 +1,8 @@
 /** The last runs of a workflow beside each other, task by task. */
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { answer, client } from "../api/client";
-import { type Job, type Run, someRuns } from "../api/queries";
-import { looksOf } from "../graph/looks";
+import { someRuns, tasks } from "../api/queries";
+import { looksOfCounts } from "../graph/looks";
 import { Empty, Skeleton } from "../parts/bits";
 import { moment } from "../parts/format";
 import { Problem } from "../parts/problem";
@@ -12,23 +11,10 @@ import { RunList } from "./run-row";
 
 const RUNS = 25;
 
-/** The jobs of one run, a page of them; they change only while it is open. */
-const firstJobs = (run: Run) => ({
-  queryKey: ["grid-jobs", run.id, run.state, run.finished_at ?? null],
-  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Job[]> =>
-    (
-      await answer(
-        client.GET("/api/v1/runs/{run}/jobs", { params: { path: { run: run.id }, query: { limit: 1000 } }, signal }),
-      )
-    ).items,
-  staleTime: run.finished_at ? Number.POSITIVE_INFINITY : 2000,
-  refetchInterval: run.finished_at ? (false as const) : 3000,
-});
-
 export function RunGrid({ workflow }: { workflow: string }) {
   const found = useQuery(someRuns({ workflow }, RUNS));
   const runs = found.data?.toReversed() ?? [];
-  const columns = useQueries({ queries: runs.map(firstJobs) }).map(({ data }) => (data ? looksOf(data) : undefined));
+  const columns = useQueries({ queries: runs.map((run) => tasks(run)) }).map(({ data }) => data && looksOfCounts(data));
   if (found.isError) return <Problem error={found.error} />;
   if (found.isPending) return <Skeleton />;
   if (runs.length === 0)
@@ -43,7 +29,7 @@ export function RunGrid({ workflow }: { workflow: string }) {
         </Empty>
       </div>
     );
-  const tasks = [...new Set(columns.toReversed().flatMap((column) => [...(column?.keys() ?? [])]))];
+  const names = [...new Set(columns.toReversed().flatMap((column) => [...(column?.keys() ?? [])]))];
   return (
     <div className="stack">
       <section className="card" aria-label="Runs by tasks">
@@ -66,7 +52,7 @@ export function RunGrid({ workflow }: { workflow: string }) {
                   </td>
                 ))}
               </tr>
-              {tasks.map((task) => (
+              {names.map((task) => (
                 <tr key={task}>
                   <th scope="row">{task}</th>
                   {runs.map((run, place) => {

@@ -2,14 +2,15 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { type Job, jobs, type Run, runGraph, run as runQuery } from "../api/queries";
+import { type Job, job as jobQuery, jobs, type Run, runGraph, run as runQuery, tasks } from "../api/queries";
 import { Graph } from "../graph/graph";
-import { looksOf } from "../graph/looks";
-import { Copy, CountsBar, Progress, Skeleton, Values } from "../parts/bits";
+import { looksOf, looksOfCounts } from "../graph/looks";
+import { Card, Copy, CountsBar, Progress, Skeleton, Values } from "../parts/bits";
 import { Confirm, type Wish } from "../parts/confirm";
 import { count } from "../parts/format";
 import { Problem } from "../parts/problem";
 import { State } from "../parts/state";
+import { Tabs } from "../parts/tabs";
 import { Ago, Moment, Took } from "../parts/time";
 import type { RunTab } from "../routes";
 import { Page } from "../shell/page";
@@ -27,8 +28,12 @@ const TABS: [RunTab, string][] = [
   ["timeline", "Timeline"],
   ["details", "Details"],
 ];
-/** So many jobs are read for the graph; of more the table has pages. */
-const MOST_JOBS = 20_000;
+/** So many jobs are read one by one. A run that has more is counted by the server, and the table has pages. */
+const MOST_JOBS = 12_000;
+/** And so many of such a run, to draw when they ran. */
+const SOME_JOBS = 2000;
+/** A task of more jobs than this is shown as a table. */
+const SEVERAL = 60;
 
 export function RunPage() {
   const { run: id } = route.useParams();
@@ -57,13 +62,18 @@ function Loaded({ run }: { run: Run }) {
   const search = route.useSearch();
   const { tab = "graph", job: chosen } = search;
   const navigate = useNavigate();
-  const all = useAllJobs(run.id);
+  const isLarge = (run.job_counts.total ?? 0) > MOST_JOBS;
+  const all = useAllJobs(run, isLarge ? SOME_JOBS : MOST_JOBS);
+  const counted = useQuery({ ...tasks(run), enabled: isLarge }).data;
   const graph = useQuery(runGraph(run.id));
-  const looks = useMemo(() => looksOf(all.jobs), [all.jobs]);
+  const looks = useMemo(
+    () => (isLarge ? looksOfCounts(counted ?? []) : looksOf(all.jobs)),
+    [isLarge, counted, all.jobs],
+  );
   const [wish, setWish] = useState<Wish | null>(null);
   const ask = useCallback((asked: Wish<Run>) => setWish(asked as Wish), []);
   const show = useCallback(
-    (job: Job | undefined) =>
+    (job: Pick<Job, "number"> | undefined) =>
       void navigate({
         to: "/runs/$run",
         params: { run: run.id },
@@ -75,31 +85,21 @@ function Loaded({ run }: { run: Run }) {
   const selectTask = useCallback(
     (task: string) => {
       const of = all.jobs.filter((job) => job.task === task);
+      const counts = counted?.find((each) => each.task === task);
+      const search = (counts?.job_counts.total ?? of.length) > SEVERAL ? { tab: "jobs" as const, task } : undefined;
+      if (search) void navigate({ to: "/runs/$run", params: { run: run.id }, search });
+      else if (counts) show({ number: counts.first_job });
       // Of several jobs the one to look at first is one that failed, or else one that runs.
-      show(of.find((job) => job.state === "failed") ?? of.find((job) => job.state === "running") ?? of[0]);
+      else show(of.find((job) => job.state === "failed") ?? of.find((job) => job.state === "running") ?? of[0]);
     },
-    [all.jobs, show],
+    [all.jobs, counted, navigate, run.id, show],
   );
-  const job = chosen === undefined ? undefined : all.jobs.find((each) => each.number === chosen);
+  const job = useJob(run.id, chosen, all.jobs, isLarge);
   return (
     <>
       <Head run={run} ask={ask} />
-      <nav className="tabs" aria-label="Views of the run">
-        {TABS.map(([name, label]) => (
-          <Link
-            key={name}
-            to="/runs/$run"
-            params={{ run: run.id }}
-            search={{ ...search, tab: name }}
-            className="tab"
-            aria-current={tab === name ? "page" : undefined}
-            data-status={tab === name ? "active" : undefined}
-          >
-            {label}
-          </Link>
-        ))}
-      </nav>
-      {all.left > 0 && (
+      <Tabs label="Views of the run" tabs={TABS} tab={tab} to="/runs/$run" params={{ run: run.id }} search={search} />
+      {all.left > 0 && tab !== "graph" && tab !== "jobs" && (
         <p className="soft small" style={{ marginBottom: 10 }}>
           {count(all.jobs.length)} of {count(all.jobs.length + all.left)} jobs are shown here; the table of jobs has
           all.
@@ -129,16 +129,25 @@ function Loaded({ run }: { run: Run }) {
   );
 }
 
+/** The job that was chosen; one that was not read with the others is read alone. */
+function useJob(run: string, chosen: number | undefined, read: Job[], isLarge: boolean): Job | undefined {
+  const known = read.find((each) => each.number === chosen);
+  const alone = useQuery({
+    ...jobQuery(run, chosen ?? 0),
+    enabled: chosen !== undefined && !known && isLarge,
+  }).data;
+  return known ?? (alone?.number === chosen ? alone : undefined);
+}
+
 /** The jobs of a run, page after page up to a limit. */
-function useAllJobs(run: string): { jobs: Job[]; left: number } {
-  const found = useInfiniteQuery(jobs(run));
+function useAllJobs(run: Run, most: number): { jobs: Job[]; left: number } {
+  const found = useInfiniteQuery(jobs(run.id));
   const all = useMemo(() => found.data?.pages.flatMap((page) => page.items) ?? [], [found.data]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = found;
   useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && all.length < MOST_JOBS) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage, all.length]);
-  const total = useQuery(runQuery(run)).data?.job_counts.total ?? 0;
-  return { jobs: all, left: hasNextPage ? Math.max(0, total - all.length) : 0 };
+    if (hasNextPage && !isFetchingNextPage && all.length < most) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage, all.length, most]);
+  return { jobs: all, left: hasNextPage ? Math.max(0, (run.job_counts.total ?? 0) - all.length) : 0 };
 }
 
 function Head({ run, ask }: { run: Run; ask: (wish: Wish<Run>) => void }) {
@@ -227,7 +236,11 @@ function Cause({ run }: { run: Run }) {
           {trigger.schedule}
         </Link>
       )}
-      {trigger.kind === "backfill" && trigger.backfill}
+      {trigger.kind === "backfill" && (
+        <Link to="/backfills" className="mono">
+          {trigger.backfill}
+        </Link>
+      )}
     </span>
   );
 }
@@ -236,56 +249,35 @@ function Details({ run, jobs: of }: { run: Run; jobs: Job[] }) {
   const withOutputs = of.filter((job) => Object.keys(job.outputs ?? {}).length > 0).slice(0, 200);
   return (
     <div className="grid2">
-      <section className="card" aria-label="Parameters">
-        <div className="card-head">
-          <h2>Parameters</h2>
-        </div>
-        <div className="card-body">
-          <Values of={run.params} />
-        </div>
-      </section>
-      <section className="card" aria-label="Outputs">
-        <div className="card-head">
-          <h2>Outputs</h2>
-        </div>
-        <div className="card-body stack">
-          {withOutputs.length === 0 && <span className="muted">None yet</span>}
-          {withOutputs.map((job) => (
-            <div key={job.number}>
-              <h3>
-                {job.task}
-                {typeof job.index === "number" && ` [${job.index}]`}
-              </h3>
-              <Values of={job.outputs ?? {}} />
-            </div>
-          ))}
-        </div>
-      </section>
-      <section className="card" aria-label="Where it is kept">
-        <div className="card-head">
-          <h2>Where it is kept</h2>
-          <Copy text={run.id} label="Copy id" />
-        </div>
-        <div className="card-body">
-          <Values
-            of={{
-              id: run.id,
-              shard: run.shard,
-              owner: run.owner ?? "nobody now",
-              epoch: run.epoch,
-              priority: run.priority,
-            }}
-          />
-        </div>
-      </section>
-      <section className="card" aria-label="Labels">
-        <div className="card-head">
-          <h2>Labels</h2>
-        </div>
-        <div className="card-body">
-          <Values of={run.labels ?? {}} />
-        </div>
-      </section>
+      <Card title="Parameters">
+        <Values of={run.params} />
+      </Card>
+      <Card title="Outputs">
+        {withOutputs.length === 0 && <span className="muted">None yet</span>}
+        {withOutputs.map((job) => (
+          <div key={job.number}>
+            <h3>
+              {job.task}
+              {typeof job.index === "number" && ` [${job.index}]`}
+            </h3>
+            <Values of={job.outputs ?? {}} />
+          </div>
+        ))}
+      </Card>
+      <Card title="Where it is kept" more={<Copy text={run.id} label="Copy id" />}>
+        <Values
+          of={{
+            id: run.id,
+            shard: run.shard,
+            owner: run.owner ?? "nobody now",
+            epoch: run.epoch,
+            priority: run.priority,
+          }}
+        />
+      </Card>
+      <Card title="Labels">
+        <Values of={run.labels ?? {}} />
+      </Card>
     </div>
   );
 }

@@ -6,6 +6,7 @@ import type { Schedule } from "../api/queries";
 import { Confirm, type Wish } from "../parts/confirm";
 import { PauseIcon } from "../parts/icons";
 import { State } from "../parts/state";
+import { Table } from "../parts/table";
 import { Ago, Moment } from "../parts/time";
 
 export function ScheduleTable({ schedules }: { schedules: Schedule[] }) {
@@ -15,74 +16,79 @@ export function ScheduleTable({ schedules }: { schedules: Schedule[] }) {
     setWish(pauseWish(schedule, () => void queries.invalidateQueries({ queryKey: ["schedules"] })));
   return (
     <>
-      <table className="table">
-        <thead>
-          <tr>
-            <th>Workflow</th>
-            <th>Schedule</th>
-            <th>Rule</th>
-            <th>Zone</th>
-            <th>Next</th>
-            <th>Last</th>
-            <th>
-              <span className="sr">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {schedules.map((schedule) => (
-            <tr key={schedule.id}>
-              <td>
-                <Link to="/workflows/$name" params={{ name: schedule.workflow }}>
-                  {schedule.workflow}
-                </Link>
-              </td>
-              <td>
-                <Link to="/schedules/$schedule" params={{ schedule: schedule.id }}>
-                  {schedule.name}
-                </Link>
-              </td>
-              <td>
-                <code>{schedule.cron}</code>
-                {schedule.description && <div className="soft small">{schedule.description}</div>}
-              </td>
-              <td className="soft">{schedule.timezone}</td>
-              <td>
-                {schedule.paused || !schedule.enabled ? (
-                  <span className="state tone-warn">
-                    <PauseIcon size={13} /> {schedule.paused ? "Paused" : "Workflow disabled"}
-                  </span>
-                ) : (
-                  <>
-                    <Moment at={schedule.next_at} />
-                    <div className="soft small">
-                      <Ago at={schedule.next_at} />
-                    </div>
-                  </>
-                )}
-              </td>
-              <td>
-                {schedule.last_firing ? (
-                  <>
-                    <State of={schedule.last_firing.outcome} />
-                    <div className="soft small">
-                      <Ago at={schedule.last_firing.due} />
-                    </div>
-                  </>
-                ) : (
-                  <span className="muted">Never</span>
-                )}
-              </td>
-              <td className="right">
-                <button type="button" className="btn small" onClick={() => pause(schedule)}>
-                  {schedule.paused ? "Resume" : "Pause"}
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        items={schedules}
+        keyOf={(schedule) => schedule.id}
+        columns={[
+          {
+            head: "Workflow",
+            cell: ({ workflow }) => (
+              <Link to="/workflows/$name" params={{ name: workflow }}>
+                {workflow}
+              </Link>
+            ),
+          },
+          {
+            head: "Schedule",
+            cell: ({ id, name }) => (
+              <Link to="/schedules/$schedule" params={{ schedule: id }}>
+                {name}
+              </Link>
+            ),
+          },
+          {
+            head: "Rule",
+            cell: ({ cron, description }) => (
+              <>
+                <code>{cron}</code>
+                {description && <div className="soft small">{description}</div>}
+              </>
+            ),
+          },
+          { head: "Zone", kind: "soft", cell: (schedule) => schedule.timezone },
+          { head: "Next", cell: (schedule) => <Next schedule={schedule} /> },
+          { head: "Last", cell: (schedule) => <Last schedule={schedule} /> },
+          {
+            head: "Actions",
+            kind: "actions",
+            cell: (schedule) => (
+              <button type="button" className="btn small" onClick={() => pause(schedule)}>
+                {schedule.paused ? "Resume" : "Pause"}
+              </button>
+            ),
+          },
+        ]}
+      />
       <Confirm wish={wish} close={() => setWish(null)} />
+    </>
+  );
+}
+
+function Next({ schedule }: { schedule: Schedule }) {
+  if (schedule.paused || !schedule.enabled)
+    return (
+      <span className="state tone-warn">
+        <PauseIcon size={13} /> {schedule.paused ? "Paused" : "Workflow disabled"}
+      </span>
+    );
+  return (
+    <>
+      <Moment at={schedule.next_at} />
+      <div className="soft small">
+        <Ago at={schedule.next_at} />
+      </div>
+    </>
+  );
+}
+
+function Last({ schedule: { last_firing: last } }: { schedule: Schedule }) {
+  if (!last) return <span className="muted">Never</span>;
+  return (
+    <>
+      <State of={last.outcome} />
+      <div className="soft small">
+        <Ago at={last.due} />
+      </div>
     </>
   );
 }

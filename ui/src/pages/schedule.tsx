@@ -2,12 +2,14 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { firings, type Schedule, scheduleNext, schedule as scheduleQuery } from "../api/queries";
+import { type Firing, firings, type Schedule, scheduleNext, schedule as scheduleQuery } from "../api/queries";
 import { Empty, Skeleton, Values } from "../parts/bits";
 import { Confirm, type Wish } from "../parts/confirm";
+import { civil } from "../parts/format";
 import { PauseIcon } from "../parts/icons";
 import { Problem } from "../parts/problem";
 import { State } from "../parts/state";
+import { Table } from "../parts/table";
 import { Ago, Moment } from "../parts/time";
 import { Page } from "../shell/page";
 import { pauseWish } from "./schedule-table";
@@ -86,7 +88,7 @@ function Loaded({ schedule }: { schedule: Schedule }) {
           <ul className="card-body num stack tight">
             {next?.items.map((item) => (
               <li key={item.time} className="row between">
-                <span>{item.local}</span>
+                <span>{civil(item.local ?? item.time)}</span>
                 <Ago at={item.time} />
               </li>
             ))}
@@ -112,46 +114,30 @@ function Ledger({ id }: { id: string }) {
       ) : rows.length === 0 ? (
         <Empty title="No moment was due yet" />
       ) : (
-        <table className="table">
-          <thead>
-            <tr>
-              <th>Due</th>
-              <th>Outcome</th>
-              <th>Cause</th>
-              <th>Run</th>
-              <th>Decided</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((firing) => (
-              <tr key={`${firing.due}${firing.at}`}>
-                <td>
-                  <Moment at={firing.due} />
-                  {firing.count > 1 && (
-                    <span className="soft">
-                      {" "}
-                      and {firing.count - 1} more to <Moment at={firing.last_due} />
-                    </span>
-                  )}
-                </td>
-                <td>
-                  <State of={firing.outcome} />
-                </td>
-                <td className="soft">{firing.cause ? (CAUSES[firing.cause] ?? firing.cause) : ""}</td>
-                <td>
-                  {firing.run && (
-                    <Link to="/runs/$run" params={{ run: firing.run }} className="mono">
-                      {firing.run}
-                    </Link>
-                  )}
-                </td>
-                <td>
-                  <Ago at={firing.at} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          items={rows}
+          keyOf={(firing) => `${firing.due}${firing.at}`}
+          columns={[
+            { head: "Due", cell: (firing) => <Due firing={firing} /> },
+            { head: "Outcome", cell: (firing) => <State of={firing.outcome} /> },
+            {
+              head: "Cause",
+              kind: "soft",
+              cell: ({ cause }) => (cause ? (CAUSES[cause] ?? cause) : ""),
+            },
+            {
+              head: "Run",
+              kind: "mono",
+              cell: ({ run }) =>
+                run && (
+                  <Link to="/runs/$run" params={{ run }}>
+                    {run}
+                  </Link>
+                ),
+            },
+            { head: "Decided", cell: (firing) => <Ago at={firing.at} /> },
+          ]}
+        />
       )}
       {found.hasNextPage && (
         <div className="card-body">
@@ -161,5 +147,19 @@ function Ledger({ id }: { id: string }) {
         </div>
       )}
     </section>
+  );
+}
+
+function Due({ firing }: { firing: Firing }) {
+  return (
+    <>
+      <Moment at={firing.due} />
+      {firing.count > 1 && (
+        <span className="soft">
+          {" "}
+          and {firing.count - 1} more to <Moment at={firing.last_due} />
+        </span>
+      )}
+    </>
   );
 }

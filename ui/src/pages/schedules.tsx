@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { schedules } from "../api/queries";
 import { Empty, Skeleton } from "../parts/bits";
+import { Filter } from "../parts/filter";
 import { Problem } from "../parts/problem";
 import { Page } from "../shell/page";
 import { CronCheck } from "./cron-check";
@@ -17,18 +18,7 @@ export function Schedules() {
       <div className="page-head">
         <h1>Schedules</h1>
       </div>
-      <div className="filters">
-        <input
-          className="input"
-          type="search"
-          data-filter
-          aria-label="Filter by workflow or name"
-          placeholder="Filter by workflow or name"
-          style={{ width: 280 }}
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-        />
-      </div>
+      <Filter label="Filter by workflow or name" text={filter} set={setFilter} />
       <div className="stack">
         <section className="card scroll-x" aria-label="Schedules">
           {found.isError ? (

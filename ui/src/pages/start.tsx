@@ -139,6 +139,8 @@ interface ParamProps {
   lately: string[];
 }
 
+/** So many values that were given lately are offered. */
+const LATELY = 5;
 const KINDS: Record<string, string> = { integer: "number", number: "number" };
 
 function Param({ spec, value, set, lately }: ParamProps) {
@@ -166,25 +168,37 @@ function Param({ spec, value, set, lately }: ParamProps) {
           className="input wide"
           type={isTemplate ? "text" : (KINDS[spec.type] ?? "text")}
           step="any"
-          list={lately.length ? `${id}-lately` : undefined}
           required={spec.default === undefined}
           value={value}
           onChange={(event) => set(event.target.value)}
         />
       )}
-      {lately.length > 0 && (
-        <datalist id={`${id}-lately`}>
-          {lately.map((each) => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
-      )}
       {spec.description && <span className="help">{spec.description}</span>}
+      {lately.length > 0 && (
+        <fieldset className="row wrap-row lately">
+          <legend className="sr">Lately given as {spec.name}</legend>
+          <span className="help" aria-hidden="true">
+            Lately
+          </span>
+          {lately.map((each) => (
+            <button
+              key={each}
+              type="button"
+              className="btn small"
+              aria-pressed={each === value}
+              title={each}
+              onClick={() => set(each)}
+            >
+              <span className="ellipsis">{each}</span>
+            </button>
+          ))}
+        </fieldset>
+      )}
     </div>
   );
 }
 
 function latelyOf(runs: Run[] | undefined, name: string): string[] {
   const values = (runs ?? []).map((run) => run.params[name]).filter((value) => value !== undefined);
-  return [...new Set(values.map(oneLine))].slice(0, 8);
+  return [...new Set(values.map(oneLine))].slice(0, LATELY);
 }

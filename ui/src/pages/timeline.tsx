@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import type { Job, Run } from "../api/queries";
 import { duration, moment } from "../parts/format";
 import { State } from "../parts/state";
+import { Table } from "../parts/table";
 
 interface Happening {
   at: string;
@@ -45,41 +46,25 @@ export function Timeline({ run, jobs, show }: { run: Run; jobs: Job[]; show: (jo
   const start = Date.parse(run.created_at);
   return (
     <section className="card scroll-x" aria-label="Timeline">
-      <table className="table">
-        <thead>
-          <tr>
-            <th>After</th>
-            <th>Time</th>
-            <th>State</th>
-            <th>What happened</th>
-          </tr>
-        </thead>
-        <tbody>
-          {all.slice(-MOST).map((each, place) => (
-            <tr key={`${each.at}${place}`}>
-              <td className="num muted nowrap">{duration(Date.parse(each.at) - start)}</td>
-              <td className="num nowrap soft">{moment(Date.parse(each.at))}</td>
-              <td>
-                <State of={each.state} />
-              </td>
-              <td className="wrap">
-                {each.job ? (
-                  <button
-                    type="button"
-                    className="btn quiet small"
-                    style={{ padding: 0, height: "auto", whiteSpace: "normal", textAlign: "left" }}
-                    onClick={() => each.job && show(each.job)}
-                  >
-                    {each.what}
-                  </button>
-                ) : (
-                  each.what
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        items={all.slice(-MOST)}
+        keyOf={(each) => `${each.at} ${each.what}`}
+        columns={[
+          { head: "After", kind: "time", cell: ({ at }) => duration(Date.parse(at) - start) },
+          { head: "Time", kind: "time", cell: ({ at }) => moment(Date.parse(at)) },
+          { head: "State", cell: ({ state }) => <State of={state} /> },
+          { head: "What happened", kind: "wrap", cell: (each) => <What of={each} show={show} /> },
+        ]}
+      />
     </section>
+  );
+}
+
+function What({ of: { what, job }, show }: { of: Happening; show: (job: Job) => void }) {
+  if (!job) return what;
+  return (
+    <button type="button" className="btn quiet small words" onClick={() => show(job)}>
+      {what}
+    </button>
   );
 }

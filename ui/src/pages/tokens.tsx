@@ -2,10 +2,11 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { createToken, revokeToken } from "../api/actions";
 import { type Role, type Token, tokens } from "../api/queries";
-import { Copy, Empty, Skeleton } from "../parts/bits";
+import { Copy, Empty } from "../parts/bits";
 import { Confirm, type Wish } from "../parts/confirm";
 import { Dialog } from "../parts/dialog";
 import { Problem } from "../parts/problem";
+import { Listed } from "../parts/table";
 import { Ago } from "../parts/time";
 
 const ROLES: [Role, string][] = [
@@ -45,53 +46,40 @@ export function Tokens() {
     });
   return (
     <div className="stack">
-      <section className="card scroll-x" aria-label="Tokens">
-        {found.isError ? (
-          <Problem error={found.error} />
-        ) : found.isPending ? (
-          <Skeleton />
-        ) : found.data.length === 0 ? (
+      <Listed
+        label="Tokens"
+        found={found}
+        keyOf={(token) => token.id}
+        empty={
           <Empty title="There are no tokens">
             <p>On this machine nobody needs one. From elsewhere, people and workers do.</p>
           </Empty>
-        ) : (
-          <table className="table">
-            <thead>
-              <tr>
-                <th>Name</th>
-                <th>Role</th>
-                <th>Made</th>
-                <th>Last used</th>
-                <th>Ends</th>
-                <th>
-                  <span className="sr">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {found.data.map((token) => (
-                <tr key={token.id}>
-                  <td style={{ fontWeight: 550 }}>{token.name}</td>
-                  <td>{token.role}</td>
-                  <td>
-                    <Ago at={token.created_at} />
-                    {token.created_by && <span className="soft"> by {token.created_by}</span>}
-                  </td>
-                  <td>
-                    <Ago at={token.last_used_at} />
-                  </td>
-                  <td>{token.expires_at ? <Ago at={token.expires_at} /> : "never"}</td>
-                  <td className="right">
-                    <button type="button" className="btn small danger" onClick={() => revoke(token)}>
-                      Revoke
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
-      </section>
+        }
+        columns={[
+          { head: "Name", kind: "name", cell: (token) => token.name },
+          { head: "Role", cell: (token) => token.role },
+          {
+            head: "Made",
+            cell: (token) => (
+              <>
+                <Ago at={token.created_at} />
+                {token.created_by && <span className="soft"> by {token.created_by}</span>}
+              </>
+            ),
+          },
+          { head: "Last used", cell: (token) => <Ago at={token.last_used_at} /> },
+          { head: "Ends", cell: (token) => (token.expires_at ? <Ago at={token.expires_at} /> : "never") },
+          {
+            head: "Actions",
+            kind: "actions",
+            cell: (token) => (
+              <button type="button" className="btn small danger" onClick={() => revoke(token)}>
+                Revoke
+              </button>
+            ),
+          },
+        ]}
+      />
       <form className="card card-body row wrap-row" onSubmit={submit} aria-label="Make a token">
         <input className="input" name="name" aria-label="What it is for" placeholder="What it is for" required />
         <select className="select" name="role" aria-label="Role">

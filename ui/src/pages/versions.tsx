@@ -8,6 +8,7 @@ import { version, versions } from "../api/queries";
 import { base } from "../editor/setup";
 import { Skeleton } from "../parts/bits";
 import { Problem } from "../parts/problem";
+import { Table } from "../parts/table";
 import { Ago } from "../parts/time";
 
 const route = getRouteApi("/shell/workflows/$name");
@@ -24,43 +25,37 @@ export default function Versions({ name }: { name: string }) {
   return (
     <div className="stack">
       <section className="card scroll-x" aria-label="Versions">
-        <table className="table">
-          <thead>
-            <tr>
-              <th>Version</th>
-              <th>Stored</th>
-              <th>By</th>
-              <th>
-                <span className="sr">Compare</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {found.data.map((each) => (
-              <tr key={each.version}>
-                <td className="num">
+        <Table
+          items={found.data}
+          keyOf={(each) => each.version}
+          columns={[
+            {
+              head: "Version",
+              cell: (each) => (
+                <span className="num">
                   {each.version} {each.current && <span className="state chip tone-ok small">current</span>}
-                </td>
-                <td>
-                  <Ago at={each.created_at} />
-                </td>
-                <td>{each.created_by}</td>
-                <td className="right">
-                  {each.version > 1 && (
-                    <Link
-                      to="/workflows/$name"
-                      params={{ name }}
-                      search={{ tab: "versions", from: each.version - 1, to: each.version }}
-                      className="btn small"
-                    >
-                      What changed
-                    </Link>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+                </span>
+              ),
+            },
+            { head: "Stored", cell: (each) => <Ago at={each.created_at} /> },
+            { head: "By", cell: (each) => each.created_by },
+            {
+              head: "Compare",
+              kind: "actions",
+              cell: (each) =>
+                each.version > 1 && (
+                  <Link
+                    to="/workflows/$name"
+                    params={{ name }}
+                    search={{ tab: "versions", from: each.version - 1, to: each.version }}
+                    className="btn small"
+                  >
+                    What changed
+                  </Link>
+                ),
+            },
+          ]}
+        />
       </section>
       {from !== to && <Diff name={name} from={from} to={to} />}
     </div>

@@ -3,11 +3,12 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { drainWorker } from "../api/actions";
 import { type Worker, worker as workerQuery, workers } from "../api/queries";
-import { Copy, Empty, Skeleton, Values } from "../parts/bits";
+import { Copy, Empty, Values } from "../parts/bits";
 import { Confirm, type Wish } from "../parts/confirm";
 import { plural } from "../parts/format";
 import { Problem, sentence } from "../parts/problem";
 import { State } from "../parts/state";
+import { Listed } from "../parts/table";
 import { Ago, Took } from "../parts/time";
 
 const route = getRouteApi("/shell/cluster");
@@ -16,15 +17,16 @@ export function Workers() {
   const { worker: chosen } = route.useSearch();
   const navigate = useNavigate();
   const found = useQuery(workers);
-  if (found.isError) return <Problem error={found.error} again={() => void found.refetch()} />;
-  if (found.isPending) return <Skeleton />;
   const show = (name: string | undefined) =>
     void navigate({ to: "/cluster", search: { tab: "workers", worker: name }, replace: true });
   const command = `windlass worker --master ${window.location.origin}`;
   return (
     <div className={chosen ? "split" : "split one"}>
-      <section className="card scroll-x" aria-label="Workers">
-        {found.data.length === 0 ? (
+      <Listed
+        label="Workers"
+        found={found}
+        keyOf={(worker) => worker.id}
+        empty={
           <Empty title="No worker is known">
             <p>On any machine that reaches this one:</p>
             <div className="row">
@@ -32,48 +34,29 @@ export function Workers() {
               <Copy text={command} />
             </div>
           </Empty>
-        ) : (
-          <table className="table">
-            <thead>
-              <tr>
-                <th>Worker</th>
-                <th>State</th>
-                <th>Slots</th>
-                <th>Groups</th>
-                <th>Host</th>
-                <th>Heard of</th>
-              </tr>
-            </thead>
-            <tbody>
-              {found.data.map((worker) => (
-                <tr key={worker.id}>
-                  <td>
-                    <button
-                      type="button"
-                      className="btn quiet small"
-                      style={{ padding: 0, fontWeight: 550, color: "var(--accent)" }}
-                      onClick={() => show(worker.name)}
-                    >
-                      {worker.name}
-                    </button>
-                  </td>
-                  <td>
-                    <State of={worker.state} title={worker.reason} />
-                  </td>
-                  <td>
-                    <Slots worker={worker} />
-                  </td>
-                  <td className="soft">{worker.groups.join(", ") || "–"}</td>
-                  <td className="soft">{worker.host ?? "–"}</td>
-                  <td>
-                    <Ago at={worker.last_seen_at} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
-      </section>
+        }
+        columns={[
+          {
+            head: "Worker",
+            cell: ({ name }) => (
+              <button
+                type="button"
+                className="btn quiet small"
+                style={{ padding: 0, fontWeight: 550, color: "var(--accent)" }}
+                onClick={() => show(name)}
+              >
+                {name}
+              </button>
+            ),
+          },
+          { head: "State", cell: (worker) => <State of={worker.state} title={worker.reason} /> },
+          { head: "Slots in use", cell: (worker) => <Slots worker={worker} /> },
+          { head: "Groups", kind: "soft", cell: (worker) => worker.groups.join(", ") || "–" },
+          { head: "Labels", kind: "soft", cell: (worker) => labelsOf(worker) || "–" },
+          { head: "Version", kind: "soft", cell: (worker) => worker.version ?? "–" },
+          { head: "Heard of", cell: (worker) => <Ago at={worker.last_seen_at} /> },
+        ]}
+      />
       {chosen && <WorkerPanel name={chosen} close={() => show(undefined)} />}
     </div>
   );
@@ -91,6 +74,12 @@ function Slots({ worker }: { worker: Worker }) {
       </span>
     </span>
   );
+}
+
+function labelsOf(worker: Worker): string {
+  return Object.entries(worker.labels ?? {})
+    .map(([key, value]) => `${key}=${value}`)
+    .join(", ");
 }
 
 function WorkerPanel({ name, close }: { name: string; close: () => void }) {
@@ -123,7 +112,7 @@ function WorkerPanel({ name, close }: { name: string; close: () => void }) {
       {found.isError && <Problem error={found.error} />}
       {worker && (
         <>
-          <section style={{ borderTop: 0 }}>
+          <section className="first">
             {worker.reason && <p className="wrap">{sentence(worker.reason)}</p>}
             <div className="row" style={{ marginTop: 8 }}>
               <button
@@ -161,10 +150,10 @@ function WorkerPanel({ name, close }: { name: string; close: () => void }) {
             <h3>Resources</h3>
             <Values
               of={Object.fromEntries(
-                Object.entries(worker.resources ?? {}).map(([key, has]) => [
-                  key,
-                  `${worker.resources_used?.[key] ?? 0} of ${has}`,
-                ]),
+                Object.entries(worker.resources ?? {}).map(([key, has]) => {
+                  const used = worker.resources_used?.[key];
+                  return [key, used === undefined ? has : `${used} of ${has}`];
+                }),
               )}
             />
           </section>
@@ -173,7 +162,13 @@ function WorkerPanel({ name, close }: { name: string; close: () => void }) {
             <Values of={worker.labels ?? {}} />
           </section>
           <section>
-            <Values of={{ id: worker.id, version: worker.version ?? "–", host: worker.host ?? "–" }} />
+            <Values
+              of={{
+                id: worker.id,
+                ...(worker.version && { version: worker.version }),
+                ...(worker.host && { host: worker.host }),
+              }}
+            />
           </section>
         </>
       )}

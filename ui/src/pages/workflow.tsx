@@ -11,9 +11,12 @@ import { plural } from "../parts/format";
 import { MoreIcon, PauseIcon } from "../parts/icons";
 import { Menu } from "../parts/menu";
 import { Problem } from "../parts/problem";
+import { Table } from "../parts/table";
+import { Tabs } from "../parts/tabs";
 import { Ago } from "../parts/time";
 import type { WorkflowTab } from "../routes";
 import { Page } from "../shell/page";
+import { WorkflowCalendar } from "./calendar";
 import { RunGrid } from "./run-grid";
 import { ScheduleTable } from "./schedule-table";
 
@@ -23,6 +26,7 @@ const route = getRouteApi("/shell/workflows/$name");
 const TABS: [WorkflowTab, string][] = [
   ["graph", "Graph"],
   ["runs", "Runs"],
+  ["calendar", "Calendar"],
   ["yaml", "YAML"],
   ["versions", "Versions"],
   ["schedules", "Schedules"],
@@ -53,24 +57,11 @@ function Loaded({ workflow }: { workflow: Workflow }) {
   return (
     <>
       <Head workflow={workflow} />
-      <nav className="tabs" aria-label="Views of the workflow">
-        {TABS.map(([id, label]) => (
-          <Link
-            key={id}
-            to="/workflows/$name"
-            params={{ name }}
-            search={{ tab: id }}
-            className="tab"
-            aria-current={tab === id ? "page" : undefined}
-            data-status={tab === id ? "active" : undefined}
-          >
-            {label}
-          </Link>
-        ))}
-      </nav>
+      <Tabs label="Views of the workflow" tabs={TABS} tab={tab} to="/workflows/$name" params={{ name }} />
       <Suspense fallback={<Skeleton />}>
         {tab === "graph" && <Picture workflow={workflow} />}
         {tab === "runs" && <RunGrid workflow={name} />}
+        {tab === "calendar" && <WorkflowCalendar workflow={name} />}
         {tab === "yaml" && <Text text={workflow.text ?? ""} />}
         {tab === "versions" && <Versions name={name} />}
         {tab === "schedules" && <Schedules name={name} />}
@@ -147,6 +138,7 @@ function Head({ workflow }: { workflow: Workflow }) {
         <Menu
           label="More"
           items={[
+            { label: "Backfill…", act: () => void navigate({ to: "/backfills", search: { workflow: name } }) },
             { label: enabled ? "Disable…" : "Enable…", act: () => setWish(enable) },
             { label: "Delete…", act: () => setWish(remove), danger: true },
           ]}
@@ -242,21 +234,27 @@ function Dependencies({ name }: { name: string }) {
           {items.length === 0 ? (
             <p className="empty">{none}</p>
           ) : (
-            <table className="table">
-              <tbody>
-                {items.map((item) => (
-                  <tr key={`${item.workflow}${item.kind}`}>
-                    <td>
-                      <Link to="/workflows/$name" params={{ name: item.workflow }}>
-                        {item.workflow}
-                      </Link>
-                    </td>
-                    <td className="soft">{KINDS[item.kind]}</td>
-                    <td className="right soft">{item.distance === 1 ? "directly" : `${item.distance} steps`}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table
+              items={items}
+              keyOf={(item) => `${item.workflow} ${item.kind}`}
+              columns={[
+                {
+                  head: "Workflow",
+                  kind: "name",
+                  cell: ({ workflow }) => (
+                    <Link to="/workflows/$name" params={{ name: workflow }}>
+                      {workflow}
+                    </Link>
+                  ),
+                },
+                { head: "How", kind: "soft", cell: (item) => KINDS[item.kind] },
+                {
+                  head: "How far",
+                  kind: "soft",
+                  cell: ({ distance }) => (distance === 1 ? "directly" : `${distance} steps`),
+                },
+              ]}
+            />
           )}
         </section>
       ))}

@@ -1,14 +1,18 @@
-import { useQuery } from "@tanstack/react-query";
+/** Every workflow: how its last runs went, how long they took, and when it fires next. */
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Run, schedules, someRuns, type WorkflowSummary, workflows } from "../api/queries";
 import { Empty, Skeleton } from "../parts/bits";
-import { duration } from "../parts/format";
+import { Filter } from "../parts/filter";
+import { count, duration } from "../parts/format";
 import { PauseIcon } from "../parts/icons";
 import { Problem } from "../parts/problem";
 import { look } from "../parts/state";
+import { type Column, Table } from "../parts/table";
 import { Ago } from "../parts/time";
 import { Page } from "../shell/page";
+import { STEADY, successRate, tookOf, trend, usualOf } from "./run-figures";
 
 const LAST = 20;
 
@@ -29,6 +33,10 @@ export function Workflows() {
         word.toLowerCase().includes(wanted),
       ),
   );
+  const last = useQueries({ queries: (shown ?? []).map(({ name }) => someRuns({ workflow: name }, LAST)) });
+  const rows = (shown ?? []).map(
+    (workflow, place): Row => ({ workflow, runs: last[place]?.data, next: next(workflow.name) }),
+  );
   return (
     <Page crumbs={[{ label: "Workflows" }]}>
       <div className="page-head">
@@ -37,45 +45,14 @@ export function Workflows() {
           New workflow
         </Link>
       </div>
-      <div className="filters">
-        <input
-          className="input"
-          type="search"
-          data-filter
-          aria-label="Filter by name, words or label"
-          placeholder="Filter by name, words or label"
-          style={{ width: 280 }}
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-        />
-      </div>
+      <Filter label="Filter by name, words or label" text={filter} set={setFilter} />
       <section className="card scroll-x" aria-label="Workflows">
         {found.isError ? (
           <Problem error={found.error} again={() => void found.refetch()} />
         ) : found.isPending ? (
           <Skeleton />
-        ) : shown?.length ? (
-          <table className="table">
-            <thead>
-              <tr>
-                <th>Name</th>
-                <th>Last {LAST} runs</th>
-                <th className="right">Success</th>
-                <th className="right">Usually takes</th>
-                <th>Last run</th>
-                <th>Next firing</th>
-                <th className="right">Tasks</th>
-                <th>
-                  <span className="sr">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((workflow) => (
-                <Row key={workflow.name} workflow={workflow} next={next(workflow.name)} />
-              ))}
-            </tbody>
-          </table>
+        ) : rows.length ? (
+          <Table items={rows} keyOf={({ workflow }) => workflow.name} columns={COLUMNS} />
         ) : wanted ? (
           <Empty title="No workflow fits" />
         ) : (
@@ -93,54 +70,76 @@ export function Workflows() {
   );
 }
 
-function Row({ workflow, next }: { workflow: WorkflowSummary; next: string | undefined }) {
-  const runs = useQuery(someRuns({ workflow: workflow.name }, LAST)).data;
-  const over = runs?.filter((run) => run.state === "success" || run.state === "failed") ?? [];
-  const good = over.filter((run) => run.state === "success").length;
+interface Row {
+  workflow: WorkflowSummary;
+  /** Newest first. */
+  runs: Run[] | undefined;
+  next: string | undefined;
+}
+
+const COLUMNS: Column<Row>[] = [
+  { head: "Name", kind: "wrap", cell: ({ workflow }) => <Name workflow={workflow} /> },
+  { head: `Last ${LAST} runs`, cell: ({ runs }) => <Dots runs={runs} /> },
+  { head: "Success", kind: "num", cell: ({ runs }) => successRate(runs) ?? "–" },
+  { head: "Usually takes", kind: "num", cell: ({ runs }) => <Usual runs={runs} /> },
+  { head: "Last run", cell: ({ runs }) => <Ago at={runs?.[0]?.created_at} /> },
+  { head: "Next firing", cell: ({ next }) => <Ago at={next} /> },
+  { head: "Tasks", kind: "num", cell: ({ workflow }) => count(workflow.task_count ?? 0) },
+  {
+    head: "Actions",
+    kind: "actions",
+    cell: ({ workflow: { name, enabled } }) => (
+      <Link
+        to="/workflows/$name/start"
+        params={{ name }}
+        className="btn small"
+        disabled={!enabled}
+        aria-label={`Start ${name}`}
+      >
+        Start
+      </Link>
+    ),
+  },
+];
+
+function Name({ workflow }: { workflow: WorkflowSummary }) {
   return (
-    <tr>
-      <td style={{ maxWidth: 340 }}>
-        <Link to="/workflows/$name" params={{ name: workflow.name }} style={{ fontWeight: 550 }}>
-          {workflow.name}
-        </Link>
-        {!workflow.enabled && (
-          <span className="state chip tone-warn small" style={{ marginLeft: 8 }}>
-            <PauseIcon size={12} /> Disabled
-          </span>
-        )}
-        {workflow.description && <div className="soft small ellipsis">{workflow.description}</div>}
-      </td>
-      <td>
-        <Dots runs={runs} />
-      </td>
-      <td className="right num">{over.length ? `${Math.round((good / over.length) * 100)} %` : "–"}</td>
-      <td className="right num">{usual(runs) ?? "–"}</td>
-      <td>
-        <Ago at={runs?.[0]?.created_at} />
-      </td>
-      <td>
-        <Ago at={next} />
-      </td>
-      <td className="right num">{workflow.task_count}</td>
-      <td className="right">
-        <Link
-          to="/workflows/$name/start"
-          params={{ name: workflow.name }}
-          className="btn small"
-          disabled={!workflow.enabled}
-          aria-label={`Start ${workflow.name}`}
-        >
-          Start
-        </Link>
-      </td>
-    </tr>
+    <div style={{ maxWidth: 340 }}>
+      <Link to="/workflows/$name" params={{ name: workflow.name }} style={{ fontWeight: 550 }}>
+        {workflow.name}
+      </Link>
+      {!workflow.enabled && (
+        <span className="state chip tone-warn small" style={{ marginLeft: 8 }}>
+          <PauseIcon size={12} /> Disabled
+        </span>
+      )}
+      {workflow.description && <div className="soft small ellipsis">{workflow.description}</div>}
+    </div>
+  );
+}
+
+/** How long it usually takes, and whether that changes. */
+function Usual({ runs }: { runs: Run[] | undefined }) {
+  const usual = usualOf(runs);
+  const change = trend(runs);
+  if (usual === undefined) return "–";
+  return (
+    <>
+      {duration(usual)}
+      {change !== undefined && (
+        <div className="small muted">
+          {Math.abs(change) < STEADY
+            ? "steady"
+            : `${Math.round(Math.abs(change) * 100)} % ${change > 0 ? "longer" : "shorter"}`}
+        </div>
+      )}
+    </>
   );
 }
 
 /** The last runs, oldest first; taller ones took longer. */
 function Dots({ runs }: { runs: Run[] | undefined }) {
-  const took = (run: Run) =>
-    run.started_at ? (run.finished_at ? Date.parse(run.finished_at) : Date.now()) - Date.parse(run.started_at) : 0;
+  const took = (run: Run) => tookOf(run, Date.now());
   const longest = Math.max(1, ...(runs ?? []).map(took));
   return (
     <span className="dots">
@@ -157,14 +156,4 @@ function Dots({ runs }: { runs: Run[] | undefined }) {
       ))}
     </span>
   );
-}
-
-/** The middle one of how long successful runs took. */
-export function usual(runs: Run[] | undefined): string | undefined {
-  const took = (runs ?? [])
-    .filter((run) => run.state === "success" && run.started_at && run.finished_at)
-    .map((run) => Date.parse(run.finished_at ?? "") - Date.parse(run.started_at ?? ""))
-    .sort((a, b) => a - b);
-  const middle = took[Math.floor(took.length / 2)];
-  return middle === undefined ? undefined : duration(middle);
 }

@@ -13,6 +13,19 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
+/** A part of a page with a title, and what stands beside that. */
+export function Card({ title, more, children }: { title: string; more?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="card" aria-label={title}>
+      <div className="card-head">
+        <h2>{title}</h2>
+        {more}
+      </div>
+      <div className="card-body stack">{children}</div>
+    </section>
+  );
+}
+
 /** Lines in the place of what is being read, so that nothing jumps when it comes. */
 export function Skeleton({ rows = 6 }: { rows?: number }) {
   return (

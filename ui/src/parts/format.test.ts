@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { duration, moment, plural, relative } from "./format";
+import { civil, duration, moment, plural, relative } from "./format";
 
 describe("lengths of time", () => {
   it.each([
@@ -32,4 +32,9 @@ describe("moments", () => {
 it("counts things", () => {
   expect(plural(1, "run")).toBe("1 run");
   expect(plural(1234, "run")).toBe("1,234 runs");
+});
+
+it("names the day of a moment in its own zone", () => {
+  expect(civil("2026-11-19T03:00:00+01:00")).toBe("Thu 19 Nov 2026, 03:00");
+  expect(civil("2026-01-01T23:59:07-05:00")).toBe("Thu 1 Jan 2026, 23:59:07");
 });

@@ -51,6 +51,25 @@ export function moment(at: number, zone?: string): string {
   }).format(at);
 }
 
+/**
+ * A moment as the server says it in a zone, `2026-11-19T03:00:00+01:00`, by the day people know it as:
+ * `Thu 19 Nov 2026, 03:00`; with seconds only where it has some. The browser need not know the zone.
+ */
+export function civil(local: string): string {
+  const at = Date.parse(`${local.slice(0, 19)}Z`);
+  const words = new Intl.DateTimeFormat("en-GB", {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: at % MINUTE === 0 ? undefined : "2-digit",
+    timeZone: "UTC",
+  });
+  return words.format(at).replace(",", "");
+}
+
 /** Only the time of day, with what a log needs: `05:04:09.123`. */
 export function clockTime(at: number): string {
   const date = new Date(at);

@@ -15,7 +15,18 @@ import {
 } from "./icons";
 
 export type Tone = "ok" | "bad" | "run" | "warn" | "idle" | "skip";
-type Known = RunState | JobState | Attempt["state"] | "online" | "draining" | "overloaded" | "alive" | "silent" | "ran";
+type Known =
+  | RunState
+  | JobState
+  | Attempt["state"]
+  | "online"
+  | "draining"
+  | "overloaded"
+  | "alive"
+  | "silent"
+  | "ran"
+  | "done"
+  | "missing";
 
 interface Look {
   tone: Tone;
@@ -47,6 +58,8 @@ const LOOKS: Record<Known, Look> = {
   overloaded: { tone: "warn", Icon: WarnIcon, word: "Overloaded" },
   alive: { tone: "ok", Icon: CheckIcon, word: "Alive" },
   silent: { tone: "bad", Icon: WarnIcon, word: "Silent" },
+  done: { tone: "ok", Icon: CheckIcon, word: "Done" },
+  missing: { tone: "warn", Icon: WarnIcon, word: "Missing" },
   ran: { tone: "ok", Icon: CheckIcon, word: "Ran" },
 };
 

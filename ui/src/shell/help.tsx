@@ -19,6 +19,7 @@ const KEYS: [string, [string[], string][]][] = [
       [["g", "r"], "Runs"],
       [["g", "w"], "Workflows"],
       [["g", "s"], "Schedules"],
+      [["g", "b"], "Backfills"],
       [["g", "k"], "Cluster"],
       [["g", "e"], "Editor"],
     ],

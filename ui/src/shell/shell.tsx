@@ -9,6 +9,7 @@ import {
   EditIcon,
   HomeIcon,
   MoonIcon,
+  RetryIcon,
   RunsIcon,
   ScheduleIcon,
   SunIcon,
@@ -24,6 +25,7 @@ const PAGES = [
   { to: "/runs", label: "Runs", key: "r", Icon: RunsIcon },
   { to: "/workflows", label: "Workflows", key: "w", Icon: WorkflowIcon },
   { to: "/schedules", label: "Schedules", key: "s", Icon: ScheduleIcon },
+  { to: "/backfills", label: "Backfills", key: "b", Icon: RetryIcon },
   { to: "/cluster", label: "Cluster", key: "k", Icon: ClusterIcon },
   { to: "/editor", label: "Editor", key: "e", Icon: EditIcon },
 ] as const;

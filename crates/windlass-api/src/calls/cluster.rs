@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windlass_core::shard::view::Work;
-use windlass_model::ShardId;
-use windlass_rest::cluster::{Cluster, Master, MasterState, Shard, WorkCounts, WorkerCounts};
+use windlass_model::{Name, Priority, ShardId};
+use windlass_rest::cluster::{Cluster, Master, MasterState, Queue, Shard, WorkCounts, WorkerCounts};
 use windlass_rest::workers::{Worker, WorkerState};
 use windlass_store::Store;
 
@@ -58,7 +58,22 @@ pub async fn show<S: Store + 'static>(api: &Arc<Api<S>>, asked: &Asked) -> Answe
         store: Some(api.config.store.clone()),
         workers: worker_counts(&super::workers::all(api).await),
         work,
+        queues: queues(open.values()),
     })
+}
+
+/// What waits for slots in all shards together.
+fn queues<'a>(works: impl Iterator<Item = &'a Work>) -> Vec<Queue> {
+    let mut ready = BTreeMap::new();
+    for ((group, priority), jobs) in works.flat_map(|work| &work.ready) {
+        *ready.entry((group, *priority)).or_default() += *jobs;
+    }
+    let queue = |((group, priority), ready_jobs): ((&Option<Name>, Priority), u64)| Queue {
+        group: group.as_ref().map(Name::to_string),
+        priority: priority.into(),
+        ready_jobs,
+    };
+    ready.into_iter().map(queue).collect()
 }
 
 /// How many workers there are, and how many slots.
@@ -88,7 +103,7 @@ fn sum<'a>(works: impl Iterator<Item = &'a Work>) -> WorkCounts {
     let mut sum = WorkCounts::default();
     for work in works {
         sum.open_runs += work.open_runs;
-        sum.ready_jobs += work.ready_jobs;
+        sum.ready_jobs += work.ready_jobs();
         sum.running_jobs += work.running_jobs;
     }
     sum

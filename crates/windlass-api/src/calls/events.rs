@@ -155,7 +155,7 @@ impl<S: Store + 'static> Teller<S> {
 
     /// Jobs after one, at most so many.
     async fn jobs(&self, run: RunId, after: Option<JobNumber>, limit: usize) -> Result<Vec<Job>, Refusal> {
-        let wanted = JobsWanted { after, limit, task: None, state: None };
+        let wanted = JobsWanted { after, limit, task: None, state: None, rendered: false };
         let views = jobs::views(&self.api, run, wanted).await?;
         jobs::shown(&self.api, run, &views).await
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use windlass_core::rows::AttemptRow;
 use windlass_core::shard::input::Command;
-use windlass_core::shard::view::{JobView, JobsWanted};
+use windlass_core::shard::view::{JobView, JobsWanted, TasksWanted};
 use windlass_model::{AttemptNumber, JobNumber, RunId, WorkerId};
-use windlass_rest::jobs::{COMMENT, Job, ListJobs, Verdict};
-use windlass_rest::{Page, ProblemCode};
+use windlass_rest::jobs::{COMMENT, Job, ListJobs, ListTasks, TaskCounts, TaskList, Verdict};
+use windlass_rest::{Page, ProblemCode, Time};
 use windlass_store::Store;
 
 use super::runs::{commanded, task_id};
@@ -23,17 +23,40 @@ use crate::views;
 /// Rows that are read at once.
 const ROWS: usize = 1000;
 
+/// How the tasks of a run stand.
+pub async fn tasks<S: Store + 'static>(api: &Arc<Api<S>>, run: &str, asked: &Asked) -> Answer {
+    let run = api.run_id(run)?;
+    let query: ListTasks = asked.query()?;
+    let parts = query.parts.map(|parts| asked::within("parts", Some(parts), parts)).transpose()?;
+    let wanted = TasksWanted {
+        task: query.task.map(|task| task_id(&task)).transpose()?,
+        parts: parts.map_or(0, |parts| parts as u32),
+    };
+    let found = api.handle.tasks(run, wanted, api.wait()).await?.ok_or_else(|| no_run(run))?;
+    let shown = found.into_iter().map(|view| TaskCounts {
+        task: view.task.to_string(),
+        first_job: view.first.0,
+        job_counts: views::runs::job_counts(view.counts),
+        part_size: view.part_size,
+        parts: view.parts.into_iter().map(views::runs::job_counts).collect(),
+    });
+    answers::ok(&TaskList { items: shown.collect() })
+}
+
 /// Some jobs of a run, by number.
 pub async fn list<S: Store + 'static>(api: &Arc<Api<S>>, run: &str, asked: &Asked) -> Answer {
     let run = api.run_id(run)?;
     let query: ListJobs = asked.query()?;
     let limit = asked::limit(query.limit)?;
+    let from = query.from.and_then(|from| from.checked_sub(1)).map(JobNumber);
     let wanted = JobsWanted {
-        after: query.cursor.as_deref().map(cursor).transpose()?,
+        // A page that goes on is after its cursor, which is not before the first.
+        after: query.cursor.as_deref().map(cursor).transpose()?.max(from),
         // One more says whether there is a next page.
         limit: limit + 1,
         task: query.task.map(|task| task_id(&task)).transpose()?,
         state: query.state.map(Into::into),
+        rendered: false,
     };
     let mut views = views(api, run, wanted).await?;
     let more = views.len() > limit;
@@ -45,9 +68,45 @@ pub async fn list<S: Store + 'static>(api: &Arc<Api<S>>, run: &str, asked: &Aske
 /// One job.
 pub async fn show<S: Store + 'static>(api: &Arc<Api<S>>, path: &JobPath, asked: &Asked) -> Answer {
     asked.no_query()?;
-    let (run, view) = view(api, path).await?;
-    let shown = shown(api, run, std::slice::from_ref(&view)).await?;
+    let (run, mut view) = found(api, path, true).await?;
+    let rendered = view.rendered.take();
+    let mut shown = shown(api, run, std::slice::from_ref(&view)).await?;
+    if let (Some(job), Some(rendered)) = (shown.first_mut(), rendered) {
+        let last = newest_end(api, run, &rendered.reads).await?;
+        let command = views::jobs::command(&rendered);
+        for attempt in &mut job.attempts {
+            // One that began before something that it reads came to its present end may have run something else.
+            let true_for = attempt.assigned_at.is_some_and(|began| last.is_none_or(|last| last <= began));
+            attempt.command = true_for.then(|| command.clone());
+        }
+    }
     answers::ok(&shown.first())
+}
+
+/// When the newest of these jobs, given as ranges, came to its present end.
+async fn newest_end<S: Store + 'static>(
+    api: &Arc<Api<S>>,
+    run: RunId,
+    ranges: &[(JobNumber, u32)],
+) -> Result<Option<Time>, Refusal> {
+    let mut newest = None;
+    for (first, count) in ranges {
+        let last = JobNumber(first.0.saturating_add(count.saturating_sub(1)));
+        let before = first.0.checked_sub(1).map(JobNumber);
+        let ends = attempts(api, run, before, last).await?.into_iter().filter_map(|row| row.finished_at);
+        newest = newest.max(ends.max());
+        let mut after = before;
+        loop {
+            let rows = api.store().jobs(run, after, ROWS).await?;
+            let Some(end) = rows.last().map(|row| row.job.number) else { break };
+            newest = newest.max(rows.iter().filter(|row| row.job.number <= last).map(|row| row.at).max());
+            if end >= last {
+                break;
+            }
+            after = Some(end);
+        }
+    }
+    Ok(newest.map(views::time))
 }
 
 /// Why a job does not run.
@@ -96,7 +155,11 @@ pub async fn views<S: Store + 'static>(
     wanted: JobsWanted,
 ) -> Result<Vec<JobView>, Refusal> {
     let found = api.handle.jobs(run, wanted, api.wait()).await?;
-    found.ok_or_else(|| Refusal::new(ProblemCode::RunNotFound, format!("there is no run {run}")))
+    found.ok_or_else(|| no_run(run))
+}
+
+fn no_run(run: RunId) -> Refusal {
+    Refusal::new(ProblemCode::RunNotFound, format!("there is no run {run}"))
 }
 
 /// One job as the master sees it.
@@ -104,9 +167,18 @@ pub async fn view<S: Store + 'static>(
     api: &Arc<Api<S>>,
     path: &JobPath,
 ) -> Result<(RunId, JobView), Refusal> {
+    found(api, path, false).await
+}
+
+/// The same, if wanted with what it runs.
+async fn found<S: Store + 'static>(
+    api: &Arc<Api<S>>,
+    path: &JobPath,
+    rendered: bool,
+) -> Result<(RunId, JobView), Refusal> {
     let (run, number) = (api.run_id(&path.run)?, job_number(&path.job)?);
     let after = number.0.checked_sub(1).map(JobNumber);
-    let wanted = JobsWanted { after, limit: 1, task: None, state: None };
+    let wanted = JobsWanted { after, limit: 1, task: None, state: None, rendered };
     let found = views(api, run, wanted).await?.pop().filter(|view| view.number == number);
     let found = found.ok_or_else(|| {
         Refusal::new(ProblemCode::JobNotFound, format!("run {run} has no job {}", number.0))

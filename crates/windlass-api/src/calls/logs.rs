@@ -6,8 +6,9 @@ use std::time::Duration;
 use windlass_core::rows::AttemptRow;
 use windlass_master::logs::{LogError, LogWanted};
 use windlass_model::{AttemptNumber, JobId, WorkerId};
+use windlass_protocol::log_filter::{Level, LogFilter};
 use windlass_protocol::v1;
-use windlass_rest::logs::{LogLine, LogPage, LogQuery, Stream};
+use windlass_rest::logs::{LONGEST_SEARCH, LogLevel, LogLine, LogPage, LogQuery, Stream};
 use windlass_rest::{MOST_ITEMS, ProblemCode, Time};
 use windlass_store::Store;
 
@@ -40,15 +41,17 @@ pub async fn log<S: Store + 'static>(
     if query.from_line.is_some() && query.tail.is_some() {
         return Err(Refusal::bad_request("give `from_line` or `tail`, not both"));
     }
+    let filter = filter(&query)?;
     let attempt = found(api, path, attempt).await?;
     let wanted = Wanted {
         // A reader of a stream that comes back says with which line it goes on.
         from: asked.last_event_id().and_then(|id| id.parse().ok()).or(query.from_line).unwrap_or(1),
         tail: query.tail.filter(|_| asked.last_event_id().is_none()),
         limit,
+        filter,
     };
     if !query.follow.unwrap_or(false) {
-        return answers::ok(&page(api, &attempt, wanted).await?);
+        return answers::ok(&page(api, &attempt, &wanted).await?);
     }
     let (events, response) = answers::events();
     let (api, tasks) = (Arc::clone(api), api.tasks.clone());
@@ -62,6 +65,26 @@ pub async fn log<S: Store + 'static>(
     Ok(response)
 }
 
+/// Which of the lines are wanted.
+fn filter(query: &LogQuery) -> Result<LogFilter, Refusal> {
+    let text = query.contains.as_deref();
+    if (text.is_some() || query.level.is_some()) && (query.tail.is_some() || query.follow == Some(true)) {
+        let detail =
+            "`contains` and `level` look through pages from `from_line` on, not with `tail` or `follow`";
+        return Err(Refusal::bad_request(detail));
+    }
+    if text.is_some_and(|text| text.is_empty() || text.chars().count() > LONGEST_SEARCH) {
+        return Err(Refusal::bad_request(format!("`contains` has 1 to {LONGEST_SEARCH} characters")));
+    }
+    let level = query.level.map(|level| match level {
+        LogLevel::Debug => Level::Debug,
+        LogLevel::Info => Level::Info,
+        LogLevel::Warn => Level::Warn,
+        LogLevel::Error => Level::Error,
+    });
+    Ok(LogFilter::new(text.unwrap_or_default(), level))
+}
+
 /// An attempt whose log is wanted.
 struct Attempt {
     job: JobId,
@@ -70,13 +93,14 @@ struct Attempt {
 }
 
 /// Which lines.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Wanted {
     /// From this one on, from 1.
     from: u64,
     /// Instead: so many lines before the end.
     tail: Option<u64>,
     limit: usize,
+    filter: LogFilter,
 }
 
 /// Finds an attempt; one that is assigned is stored.
@@ -126,7 +150,7 @@ async fn is_over<S: Store + 'static>(api: &Arc<Api<S>>, attempt: &Attempt) -> Re
 async fn page<S: Store + 'static>(
     api: &Arc<Api<S>>,
     attempt: &Attempt,
-    wanted: Wanted,
+    wanted: &Wanted,
 ) -> Result<LogPage, Refusal> {
     let read = async {
         let mut reader = api.handle.log(attempt.worker, asked_of_worker(attempt, wanted, false))?;
@@ -151,7 +175,7 @@ async fn follow<S: Store + 'static>(
 ) -> Result<(), Gone> {
     let mut told_away = false;
     'ask: loop {
-        let error = match api.handle.log(attempt.worker, asked_of_worker(attempt, wanted, true)) {
+        let error = match api.handle.log(attempt.worker, asked_of_worker(attempt, &wanted, true)) {
             Ok(mut reader) => loop {
                 let part = tokio::select! {
                     part = reader.next() => part,
@@ -163,7 +187,7 @@ async fn follow<S: Store + 'static>(
                 match part {
                     Ok(Some(part)) => {
                         told_away = false;
-                        let mut page = sent(&part, wanted);
+                        let mut page = sent(&part, &wanted);
                         (wanted.from, wanted.tail) = (page.next_line, None);
                         page.complete &= is_over(api, attempt).await.unwrap_or(false);
                         if page.complete || !page.items.is_empty() {
@@ -187,7 +211,7 @@ async fn follow<S: Store + 'static>(
         // What is over and away is told from the store; what is not over goes on when its worker is back.
         let over = is_over(api, attempt).await.unwrap_or(false);
         if over || !told_away {
-            if let Ok(mut page) = stored(api, attempt, wanted, &error).await {
+            if let Ok(mut page) = stored(api, attempt, &wanted, &error).await {
                 // Lines of the store have no numbers: who has seen some before gets none twice.
                 if !over || wanted.from > 1 {
                     page.items.clear();
@@ -211,7 +235,7 @@ async fn tell(events: &Events, page: &LogPage) -> Result<(), Gone> {
     events.send(SentEvent { name: "log", id: page.next_line.to_string(), data }).await
 }
 
-fn asked_of_worker(attempt: &Attempt, wanted: Wanted, follow: bool) -> LogWanted {
+fn asked_of_worker(attempt: &Attempt, wanted: &Wanted, follow: bool) -> LogWanted {
     LogWanted {
         job: attempt.job,
         attempt: attempt.number,
@@ -220,6 +244,7 @@ fn asked_of_worker(attempt: &Attempt, wanted: Wanted, follow: bool) -> LogWanted
         tail: wanted.tail,
         limit: wanted.limit as u32,
         follow,
+        filter: wanted.filter.clone(),
     }
 }
 
@@ -227,7 +252,7 @@ fn asked_of_worker(attempt: &Attempt, wanted: Wanted, follow: bool) -> LogWanted
 async fn stored<S: Store + 'static>(
     api: &Arc<Api<S>>,
     attempt: &Attempt,
-    wanted: Wanted,
+    wanted: &Wanted,
     error: &LogError,
 ) -> Result<LogPage, Refusal> {
     let name = worker_name(api, attempt.worker);
@@ -256,9 +281,10 @@ async fn stored<S: Store + 'static>(
         .collect();
     let count = items.len() as u64;
     let from = wanted.tail.map_or(wanted.from, |tail| count.saturating_sub(tail) + 1);
-    items.retain(|line| line.number >= from);
+    items.retain(|line| line.number >= from && wanted.filter.wants(false, line.text.as_bytes()));
+    let more = items.len() > wanted.limit;
     items.truncate(wanted.limit);
-    let next_line = items.last().map_or(from, |last| last.number + 1);
+    let next_line = items.last().filter(|_| more).map_or((count + 1).max(from), |last| last.number + 1);
     let what = match (tail.is_some(), ended) {
         (true, _) => "these are the last lines, as they were stored with its result",
         (false, Some(_)) => "nothing was stored with its result",
@@ -277,7 +303,7 @@ fn empty(next_line: u64) -> LogPage {
 }
 
 /// What a worker has said, with lines counted from 1.
-fn sent(part: &v1::LogPart, wanted: Wanted) -> LogPage {
+fn sent(part: &v1::LogPart, wanted: &Wanted) -> LogPage {
     let next_line =
         if part.items.is_empty() && part.next_line == 0 { wanted.from } else { part.next_line + 1 };
     LogPage { items: part.items.iter().map(line).collect(), next_line, complete: part.complete, notice: None }

@@ -139,6 +139,7 @@ struct Counted {
     commits: Vec<u64>,
     commit_secs: f64,
     failed_commits: u64,
+    looks: u64,
     runs: Vec<(&'static str, u64)>,
     attempts: Vec<(&'static str, u64)>,
 }
@@ -149,6 +150,7 @@ fn counted<S: Store + 'static>(api: &Arc<Api<S>>) -> Counted {
         commits: measures.commits(),
         commit_secs: measures.commit_time().as_secs_f64(),
         failed_commits: measures.failed_commits(),
+        looks: measures.looks(),
         runs: measures.runs().map(|(state, count)| (state.as_str(), count)).collect(),
         attempts: measures.attempts().map(|(state, count)| (state.as_str(), count)).collect(),
     }
@@ -167,6 +169,9 @@ impl Collector for Counted {
         let help = "Commits that did not land, or were not known to";
         let failed = encoder.encode_descriptor("db_commit_failures", help, None, MetricType::Counter)?;
         ConstCounter::new(self.failed_commits).encode(failed)?;
+        let help = "Looks at every master's lease in the store";
+        let looks = encoder.encode_descriptor("store_looks", help, None, MetricType::Counter)?;
+        ConstCounter::new(self.looks).encode(looks)?;
         let help = "Runs that have ended";
         let mut runs = encoder.encode_descriptor("runs", help, None, MetricType::Counter)?;
         for (state, count) in &self.runs {
@@ -205,6 +210,7 @@ mod tests {
             commits: vec![1; BOUNDS_US.len() + 1],
             commit_secs: 0.1,
             failed_commits: 0,
+            looks: 0,
             runs: vec![("success", 1), ("failed", 1), ("stopped", 1)],
             attempts: ["success", "failed", "killed", "lost", "timed_out"].map(|state| (state, 1)).into(),
         };

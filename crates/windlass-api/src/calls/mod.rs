@@ -18,10 +18,15 @@ mod logs;
 
 mod events;
 
+mod alerts;
 mod dependencies;
+mod imports;
 mod workflows;
 
+mod backfills;
+mod calendars;
 mod schedules;
+mod triggers;
 
 mod cluster;
 mod pools;
@@ -61,6 +66,7 @@ pub async fn perform<S: Store + 'static>(
         Call::ControlRun(run, verb) => runs::control(api, caller, &run, verb, asked).await,
         Call::RunEvents(run) => events::of_run(api, &run, &asked).await,
         Call::RunGraph(run) => graphs::of_run(api, &run, &asked).await,
+        Call::ListTasks(run) => jobs::tasks(api, &run, &asked).await,
         Call::ListJobs(run) => jobs::list(api, &run, &asked).await,
         Call::ShowJob(job) => jobs::show(api, &job, &asked).await,
         Call::ControlJob(job, verb) => jobs::control(api, caller, &job, verb, asked).await,
@@ -78,6 +84,8 @@ pub async fn perform<S: Store + 'static>(
         Call::WorkflowGraph(name) => graphs::of_workflow(api, &name, &asked).await,
         Call::Dependencies(name) => dependencies::dependencies(api, &name, &asked).await,
         Call::Validate => workflows::validate(asked).await,
+        Call::TestAlerts => alerts::test(api, caller, asked).await,
+        Call::ImportCrontab => imports::crontab(asked).await,
 
         Call::ListSchedules => schedules::list(api, &asked).await,
         Call::ShowSchedule(id) => schedules::show(api, &id, &asked).await,
@@ -85,6 +93,21 @@ pub async fn perform<S: Store + 'static>(
         Call::ListFirings(id) => schedules::firings(api, &id, &asked).await,
         Call::ScheduleNext(id) => schedules::next(api, &id, &asked).await,
         Call::CronNext => schedules::cron_next(api, &asked),
+
+        Call::CreateBackfill => backfills::create(api, caller, asked).await,
+        Call::ListBackfills => backfills::list(api, &asked).await,
+        Call::ShowBackfill(id) => backfills::show(api, &id, &asked).await,
+        Call::ControlBackfill(id, verb) => backfills::control(api, &id, verb, asked).await,
+        Call::ListCalendars => calendars::list(api, &asked).await,
+        Call::ShowCalendar(name) => calendars::show(api, &name, &asked).await,
+        Call::SetCalendar(name) => calendars::set(api, caller, &name, asked).await,
+        Call::DeleteCalendar(name) => calendars::delete(api, &name, asked).await,
+
+        Call::ListTriggers => triggers::list(api, &asked).await,
+        Call::ShowTrigger(id) => triggers::show(api, &id, &asked).await,
+        Call::SetTrigger(id) => triggers::set(api, caller, &id, asked).await,
+        Call::DeleteTrigger(id) => triggers::delete(api, &id, asked).await,
+        Call::FireTrigger(id) => triggers::fire(api, caller, &id, asked).await,
 
         Call::ListWorkers => workers::list(api, &asked).await,
         Call::ShowWorker(id) => workers::show(api, &id, &asked).await,

@@ -178,7 +178,7 @@ fn due<'a>(
     rule.rule
         .upcoming(&rule.zone.zone, anchor, from)
         .take(MOST_LOOKS)
-        .take_while(|due| rule.end.is_none_or(|end| *due <= end))
+        .take_while(|due| rule.end.is_none_or(|end| *due < end))
         .filter(move |due| used.as_ref().is_some_and(|used| used.allows_firing(&rule.zone.zone, *due)))
 }
 

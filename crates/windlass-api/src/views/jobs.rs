@@ -1,11 +1,12 @@
 //! Jobs and their attempts as people see them.
 
 use windlass_core::rows::{AttemptRow, JobRow};
+use windlass_core::shard::rendered::Rendered;
 use windlass_core::shard::view::JobView;
 use windlass_core::shard::why::Reason;
 use windlass_core::time::Now;
 use windlass_model::JobState;
-use windlass_rest::attempts::Attempt;
+use windlass_rest::attempts::{Attempt, Command};
 use windlass_rest::jobs::Job;
 
 use super::{time, values};
@@ -47,6 +48,7 @@ pub fn job(
             finished_at: None,
             exit_code: None,
             signal: None,
+            command: None,
         });
     }
     let backoff = view.why.iter().find_map(|reason| match reason {
@@ -116,5 +118,16 @@ fn attempt(row: &AttemptRow, worker: &dyn Fn(windlass_model::WorkerId) -> String
         finished_at: row.finished_at.map(time),
         exit_code: row.exit_code,
         signal: row.signal,
+        command: None,
     })
+}
+
+/// What an attempt runs.
+pub fn command(rendered: &Rendered) -> Command {
+    Command {
+        kind: rendered.kind.to_string(),
+        text: rendered.text.clone(),
+        env: rendered.env.iter().map(|(name, value)| (name.to_string(), value.clone())).collect(),
+        cut: rendered.cut,
+    }
 }

@@ -7,6 +7,7 @@ use windlass_core::rows::Values;
 use windlass_core::time::Wall;
 use windlass_rest::Time;
 
+pub mod backfills;
 pub mod diagnostics;
 pub mod jobs;
 pub mod runs;

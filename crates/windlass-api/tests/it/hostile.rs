@@ -112,7 +112,17 @@ async fn names_and_paths_that_play_tricks_name_nothing() {
     ];
     for name in names {
         let shown: String = name.chars().take(40).collect();
-        for kind in ["workflows", "pools", "workers", "runs", "tokens", "schedules"] {
+        for kind in [
+            "workflows",
+            "pools",
+            "workers",
+            "runs",
+            "tokens",
+            "schedules",
+            "backfills",
+            "calendars",
+            "triggers",
+        ] {
             let method = if kind == "tokens" { "DELETE" } else { "GET" };
             let path = format!("/api/v1/{kind}/{name}");
             let request = world.http.request(method.parse().unwrap(), world.url(&path));
@@ -160,6 +170,31 @@ async fn names_and_paths_that_play_tricks_name_nothing() {
     ] {
         let (status, text) = raw(&world, request).await;
         assert_eq!(status, expected, "{request}: {text}");
+    }
+    assert_untouched(&world).await;
+}
+
+/// Who speaks to a proxy in front and to this server at once must not be understood differently by the two: what a request
+/// is, is what its chunks say, and what follows them is the next one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_lengths_of_a_body_the_one_in_chunks_counts() {
+    let world = World::without_workers().await;
+    let next = "GET /livez HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    for lengths in [
+        "content-length: 40\r\ntransfer-encoding: chunked\r\n",
+        "transfer-encoding: chunked\r\ncontent-length: 40\r\n",
+    ] {
+        let head = "POST /api/v1/runs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+        let (status, text) = raw(&world, &format!("{head}{lengths}\r\n2\r\n{{}}\r\n0\r\n\r\n{next}")).await;
+        assert_eq!(status, 400, "{text}");
+        assert!(text.contains("workflow") && text.contains("definition"), "the body was not `{{}}`: {text}");
+        let answers: Vec<&str> = text.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
+        assert!(answers == ["400", "200"] || answers == ["400"], "{answers:?}: {text}");
+    }
+    for lengths in ["content-length: 2\r\ncontent-length: 3\r\n", "transfer-encoding: chunked, gzip\r\n"] {
+        let request = format!("POST /api/v1/runs HTTP/1.1\r\nhost: localhost\r\n{lengths}\r\n{{}}\r\n");
+        let (status, text) = raw(&world, &request).await;
+        assert_eq!(status, 400, "{lengths}: {text}");
     }
     assert_untouched(&world).await;
 }

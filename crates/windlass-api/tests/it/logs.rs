@@ -1,7 +1,7 @@
 //! What attempts printed.
 
 use windlass_rest::RunState;
-use windlass_rest::logs::{LogPage, LogQuery, Stream};
+use windlass_rest::logs::{LogLevel, LogPage, LogQuery, Stream};
 
 use crate::world::World;
 
@@ -26,6 +26,35 @@ async fn lines_are_read_from_the_start_the_middle_and_the_end() {
     assert_eq!(page.items.len(), 11);
     let page = read(LogQuery { from_line: Some(100), ..LogQuery::default() }).await;
     assert_eq!((page.items.len(), page.complete), (0, true));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_lines_of_some_text_or_level_are_read() {
+    let world = World::new().await;
+    let script = "for i in $(seq 1 5); do echo \"INFO step $i\"; done; echo 'ERROR it broke' ; echo odd >&2; echo Step 9";
+    let run = world.run(&format!("name: w\ntasks:\n  a:\n    run: |\n      {script}")).await;
+    world.until_run(&run.id, RunState::Success).await;
+    let read = async |query: LogQuery| world.client.log(&run.id, 0, 1, &query).await.unwrap();
+    let contains = |text: &str| LogQuery { contains: Some(text.into()), ..LogQuery::default() };
+    let page = read(contains("STEP")).await;
+    assert_eq!((page.items.len(), page.next_line, page.complete), (6, 9, true));
+    let page = read(LogQuery { limit: Some(2), ..contains("step") }).await;
+    assert_eq!((texts(&page), page.next_line, page.complete), (vec!["INFO step 1", "INFO step 2"], 3, false));
+    let page = read(LogQuery { from_line: Some(6), ..contains("step") }).await;
+    assert_eq!((texts(&page), page.items[0].number > 6), (vec!["Step 9"], true));
+    let page = read(LogQuery { level: Some(LogLevel::Warn), ..LogQuery::default() }).await;
+    // Two pipes: which of them is read first is chance.
+    let mut bad = texts(&page);
+    bad.sort();
+    assert_eq!(bad, ["ERROR it broke", "odd"]);
+    let page = read(LogQuery { level: Some(LogLevel::Error), ..contains("it") }).await;
+    assert_eq!(texts(&page), ["ERROR it broke"]);
+    let page = read(contains("nowhere")).await;
+    assert_eq!((texts(&page), page.next_line, page.complete), (vec![], 9, true));
+    for bad in ["contains=", "contains=x&tail=3", "level=warn&follow=true", "level=bad"] {
+        let path = format!("/api/v1/runs/{}/jobs/0/attempts/1/log?{bad}", run.id);
+        assert_eq!(world.get(&path).await.0, 400, "{bad}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use windlass_rest::PageQuery;
+use windlass_rest::cluster::Queue;
 use windlass_rest::pools::SetPool;
 use windlass_rest::workers::WorkerState;
-use windlass_rest::{JobState, RunState};
+use windlass_rest::{JobState, Priority, RunState};
 
 use crate::world::{World, answered};
 
@@ -70,6 +71,26 @@ async fn the_cluster_shows_masters_shards_and_work() {
     let of_run = cluster.shards.iter().find(|shard| shard.shard == run.shard).unwrap();
     assert_eq!(of_run.open_runs, Some(1));
     assert_eq!((cluster.work.open_runs, cluster.work.ready_jobs), (1, 1));
+    let queue = |group: Option<&str>, priority, ready_jobs| Queue {
+        group: group.map(str::to_owned),
+        priority,
+        ready_jobs,
+    };
+    assert_eq!(cluster.queues, [queue(Some("nobody"), Priority::Medium, 1)]);
+    // Together over all shards; what needs no group first, and then the most urgent.
+    world.client.drain_worker("w1", true).await.unwrap();
+    for _ in 0..6 {
+        world.run("name: more\ntasks: {a: {run: 'true', group: nobody}, b: {run: 'true'}}").await;
+    }
+    world.run("name: now\npriority: highest\ntasks: {a: {run: 'true', group: nobody}}").await;
+    assert_eq!(
+        world.client.cluster().await.unwrap().queues,
+        [
+            queue(None, Priority::Medium, 6),
+            queue(Some("nobody"), Priority::Highest, 1),
+            queue(Some("nobody"), Priority::Medium, 7),
+        ]
+    );
     assert_eq!((cluster.workers.online, cluster.workers.slots), (1, 4));
     assert_eq!(cluster.store.as_deref(), Some("sqlite:store.db"));
     assert!(cluster.scheduler.running);
@@ -138,6 +159,7 @@ async fn the_process_says_how_it_is() {
         line.rsplit(' ').next().unwrap().parse().unwrap()
     };
     assert!(count("windlass_db_commit_seconds_count") > 0.0);
+    assert!(count("windlass_store_looks_total") > 0.0);
     assert_eq!(
         count("windlass_db_commit_seconds_count"),
         count("windlass_db_commit_seconds_bucket{le=\"+Inf\"}")

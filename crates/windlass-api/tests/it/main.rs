@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy knows unwrap in tests only of marked functions")]
 
+mod backfills;
+mod commands;
 mod control;
 mod events;
 mod front;
@@ -12,6 +14,7 @@ mod peers;
 mod runs;
 mod schedules;
 mod tokens;
+mod triggers;
 mod ui;
 mod walk;
 mod workflows;

@@ -68,7 +68,7 @@ async fn nonsense_of_a_master_is_refused_and_harms_nobody() {
             What::Heard(v1::HeardOf { life: None, capability: None, ago: u64::MAX }),
             What::Home(v1::ToShard { shard: 9999, format: 1, input: b"{}".to_vec() }),
             What::Reply(v1::PassedReply { pass: 7, format: 1, reply: b"\xff".to_vec() }),
-            What::Released(v1::ShardFree { shard: u32::MAX }),
+            What::Released(v1::ShardFree { shard: u32::MAX, leaving: true }),
             call(1, 0, 99, "\"work\""),
             call(2, 0, 1, "{\"run\":"),
             call(3, 9999, 1, "\"work\""),

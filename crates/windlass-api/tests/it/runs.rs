@@ -188,6 +188,60 @@ async fn jobs_are_listed_by_pages_and_filters() {
     let failed = list(ListJobs { state: Some(JobState::Failed), ..ListJobs::default() }).await.items;
     assert_eq!(failed.iter().map(|job| job.index).collect::<Vec<_>>(), [Some(3)]);
     assert_eq!(failed[0].attempts[0].exit_code, Some(1));
+    // From a number on, page after page.
+    let from = each[2].number;
+    let query = ListJobs { from: Some(from), limit: Some(2), ..ListJobs::default() };
+    let page = list(query.clone()).await;
+    let next = list(ListJobs { cursor: page.next_cursor.clone(), ..query }).await;
+    let indexes = |page: &windlass_rest::Page<windlass_rest::jobs::Job>| {
+        page.items.iter().map(|job| job.index).collect::<Vec<_>>()
+    };
+    assert_eq!((indexes(&page), indexes(&next)), (vec![Some(2), Some(3)], vec![Some(4)]));
+    assert_eq!(next.next_cursor, None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tasks_are_counted_while_a_run_is_open_and_when_it_is_over() {
+    let world = World::new().await;
+    let run = world
+        .run(
+            "name: counted\ntasks:\n  each: {foreach: '${{ range(5) }}', run: 'test ${{ item }} != 3'}\n  \
+             gate: {depends_on: [each], trigger: all_done, type: approve}",
+        )
+        .await;
+    let each = |task: &serde_json::Value| {
+        let parts = task["parts"].as_array().unwrap();
+        let of = |key: &str| parts.iter().map(|part| part[key].as_u64().unwrap()).collect::<Vec<_>>();
+        (task["part_size"].as_u64(), of("success"), of("failed"))
+    };
+    let path = format!("/api/v1/runs/{}/tasks", run.id);
+    let held = async || world.get(&path).await.1["items"][1]["job_counts"]["held"] == 1;
+    world.until("the gate is held", held).await;
+    for end in [false, true] {
+        if end {
+            let approve = format!("/api/v1/runs/{}/jobs/1:approve", run.id);
+            assert_eq!(world.post(&approve, &json!({})).await.0, 202);
+            world.until_run(&run.id, RunState::Failed).await;
+        }
+        let (_, tasks) = world.get(&format!("{path}?parts=2")).await;
+        let (first, gate) = (&tasks["items"][0], &tasks["items"][1]);
+        assert_eq!((&first["task"], &first["job_counts"]["total"]), (&json!("each"), &json!(5)));
+        assert_eq!(each(first), (Some(3), vec![3, 1], vec![0, 1]), "{end}");
+        assert_eq!(each(gate), (Some(0), vec![], vec![]));
+        assert_eq!(gate["job_counts"][if end { "success" } else { "held" }], 1);
+        // Slices begin where the jobs of that number are.
+        let third = first["first_job"].as_u64().unwrap() + 3;
+        let (_, jobs) = world.get(&format!("/api/v1/runs/{}/jobs?from={third}&limit=1", run.id)).await;
+        assert_eq!((&jobs["items"][0]["index"], &jobs["items"][0]["state"]), (&json!(3), &json!("failed")));
+        let (_, one) = world.get(&format!("{path}?task=gate")).await;
+        assert_eq!(one["items"].as_array().unwrap().len(), 1);
+    }
+    for (query, code) in
+        [("?parts=0", "bad_request"), ("?parts=1001", "bad_request"), ("?task=a%20b", "job_not_found")]
+    {
+        assert_eq!(world.get(&format!("{path}{query}")).await.1["code"], code, "{query}");
+    }
+    assert_eq!(world.get("/api/v1/runs/7ZZZZZZZZZZZZ/tasks").await.1["code"], "run_not_found");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -227,8 +281,9 @@ async fn what_cannot_be_understood_is_refused_with_its_reason() {
         ("/schedules/a@b/firings".into(), 404, "schedule_not_found"),
         ("/pools/nonsense".into(), 404, "pool_not_found"),
         ("/workers/nonsense".into(), 404, "worker_not_found"),
-        ("/backfills".into(), 501, "not_yet_supported"),
-        ("/calendars".into(), 501, "not_yet_supported"),
+        ("/backfills/nonsense".into(), 404, "backfill_not_found"),
+        ("/calendars/nonsense".into(), 404, "calendar_not_found"),
+        ("/secrets".into(), 501, "not_yet_supported"),
     ] {
         let (found, problem) = world.get(&format!("/api/v1{path}")).await;
         assert_eq!((found, problem["code"].as_str().unwrap()), (status, code), "{path}: {problem}");

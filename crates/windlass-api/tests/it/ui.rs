@@ -23,9 +23,17 @@ async fn the_page_is_at_its_views_and_nowhere_else() {
     std::fs::write(folder.join("assets/a-1.js"), "plain").unwrap();
     std::fs::write(folder.join("assets/a-1.js.gz"), "packed").unwrap();
     let mut nonces = Vec::new();
-    for view in
-        ["/", "/runs", "/runs/0ABC/jobs/3", "/workflows/x/y", "/editor", "/schedules", "/cluster", "/login"]
-    {
+    for view in [
+        "/",
+        "/runs",
+        "/runs/0ABC/jobs/3",
+        "/workflows/x/y",
+        "/editor",
+        "/schedules",
+        "/backfills",
+        "/cluster",
+        "/login",
+    ] {
         let page = world.http.get(world.url(view)).send().await.unwrap();
         assert_eq!(page.status(), 200, "{view}");
         assert_eq!(page.headers()["content-type"], "text/html; charset=utf-8");
@@ -41,7 +49,7 @@ async fn the_page_is_at_its_views_and_nowhere_else() {
     }
     nonces.sort();
     nonces.dedup();
-    assert_eq!(nonces.len(), 8, "a nonce is used once");
+    assert_eq!(nonces.len(), 9, "a nonce is used once");
     for path in
         ["/api", "/api/v1", "/run", "/index.html", "/assets", "/assets/none.js", "/assets/..%2findex.html"]
     {

@@ -62,6 +62,15 @@ impl Walk {
         client.apply("x", flow).await.unwrap();
         let run = world.run_of("x").await.id;
         client.set_pool("x", &SetPool { limit: 3 }).await.unwrap();
+        client.set_calendar("x", &Default::default()).await.unwrap();
+        let hook = windlass_rest::triggers::SetTrigger {
+            workflow: "x".into(),
+            params: BTreeMap::new(),
+            new_secret: false,
+        };
+        client.set_trigger("x", &hook).await.unwrap();
+        let range = json!({"workflow": "x", "from": "2026-01-01T00:00:00Z", "to": "2026-01-02T00:00:00Z"});
+        let backfill = client.create_backfill("x", &serde_json::from_value(range).unwrap()).await.unwrap().id;
         let made = CreateToken { name: "x".into(), role: Role::Viewer, expires_at: None };
         client.create_token(&made).await.unwrap();
         let schedule = world.client.workflow("x", None).await.unwrap().summary.schedules[0].clone();
@@ -69,6 +78,7 @@ impl Walk {
         let names = [("job", "0"), ("attempt", "1"), ("workflow", "x"), ("version", "1"), ("worker", "w1")];
         let mut names: BTreeMap<_, _> = names.map(|(name, value)| (name, value.to_owned())).into();
         names.extend([("pool", "x".into()), ("token", "x".into()), ("run", run), ("schedule", schedule)]);
+        names.extend([("backfill", backfill), ("calendar", "x".into()), ("trigger", "x".into())]);
         names.insert("page", "get-started".into());
         let assets = world.folder.path().join("ui/assets");
         std::fs::create_dir_all(&assets).unwrap();
@@ -133,8 +143,18 @@ impl Walk {
     /// What there is: nothing of it may change.
     async fn there_is(&self) -> Vec<Value> {
         let mut seen = Vec::new();
-        for what in ["runs", "workflows", "workflows/x/versions", "pools", "tokens", "schedules", "scheduler"]
-        {
+        for what in [
+            "runs",
+            "workflows",
+            "workflows/x/versions",
+            "pools",
+            "tokens",
+            "schedules",
+            "scheduler",
+            "backfills",
+            "calendars",
+            "triggers",
+        ] {
             let path = format!("/api/v1/{what}");
             let operation = Operation { method: "GET".into(), path, greets: false, takes_body: false };
             let answer = self.ask(&operation, &[], 0, "").await;
@@ -246,5 +266,5 @@ async fn every_call_refuses_what_is_too_large_or_of_another_type() {
     // Whoever may revoke a token may.
     assert_eq!(after.len(), before.len());
     after.iter().zip(&before).for_each(|(after, before)| assert_eq!(after, before));
-    assert_eq!(json!(after.len()), json!(7));
+    assert_eq!(json!(after.len()), json!(10));
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use windlass_rest::RunState;
+use windlass_rest::imports::ImportCrontab;
 use windlass_rest::workflows::{DependenciesQuery, Direction, ListWorkflows};
 
 use crate::world::{World, answered};
@@ -191,4 +192,79 @@ async fn dependencies_are_followed_both_ways() {
     let found = world.client.dependencies("flow", &query).await.unwrap();
     assert!(found.up.is_empty());
     assert_eq!(found.down.iter().map(|on| on.task.as_deref().unwrap()).collect::<Vec<_>>(), ["c"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crontab_becomes_workflows_that_can_be_stored() {
+    let world = World::without_workers().await;
+    let crontab = ImportCrontab {
+        text: "CRON_TZ=Asia/Tokyo\n0 3 * * * root /opt/load.sh\n@reboot root /bin/x\n".into(),
+        timezone: None,
+        user_column: None,
+        prefix: Some("old-".into()),
+    };
+    let imported = world.client.import_crontab(&crontab).await.unwrap();
+    assert!(imported.user_column);
+    let outcomes: Vec<_> = imported.lines.iter().map(|line| (line.line, line.outcome.as_str())).collect();
+    assert_eq!(outcomes, [(1, "converted"), (2, "approximated"), (3, "unsupported")]);
+    assert!(
+        world.client.workflows(&ListWorkflows::default()).await.unwrap().items.is_empty(),
+        "nothing is stored"
+    );
+    let [workflow] = &imported.workflows[..] else { panic!("{imported:?}") };
+    assert_eq!((workflow.name.as_str(), workflow.line), ("old-load", 2));
+    let applied = world.client.apply(&workflow.name, &workflow.text).await.unwrap();
+    assert_eq!(applied.workflow.schedules, ["old-load@cron"]);
+
+    let post = |body| {
+        let post = world.http.post(world.url("/api/v1/import/crontab"));
+        answered(post.header("content-type", "application/json").body(serde_json::Value::to_string(&body)))
+    };
+    let (status, problem) = post(json!({"text": "", "timezone": "Europe/Olso"})).await;
+    assert_eq!((status, &problem["hint"]), (400, &json!("did you mean `Europe/Oslo`?")));
+    let (status, problem) = post(json!({"text": "#".repeat(300 << 10)})).await;
+    assert_eq!((status, &problem["code"]), (400, &json!("bad_request")));
+    let (status, _) = post(json!({"text": "", "user_column": "perhaps"})).await;
+    assert_eq!(status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn alerts_are_tried_and_signed() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let world = World::without_workers().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let receiver = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut heard = String::new();
+        while !heard.ends_with("}}") {
+            let mut bytes = [0; 4096];
+            let count = stream.read(&mut bytes).await.unwrap();
+            heard += std::str::from_utf8(&bytes[..count]).unwrap();
+        }
+        stream.write_all(b"HTTP/1.1 204 ok\r\n\r\n").await.unwrap();
+        heard
+    });
+    let flow = format!(
+        "name: flow\nalerts:\n- {{on: [failed], type: webhook, with: {{url: 'http://127.0.0.1:{port}/${{{{ run.workflow }}}}', \
+         headers: {{X-Team: data}}}}}}\n- {{on: late, type: webhook, with: {{url: 'http://127.0.0.1:1/'}}}}\n\
+         - {{on: late, type: email, with: {{to: ada@example.org}}}}\ntasks: {{a: {{type: noop}}}}\n"
+    );
+    world.client.apply("flow", &flow).await.unwrap();
+    let tested = world.client.test_alerts("flow").await.unwrap().items;
+    let accepted: Vec<_> = tested.iter().map(|alert| (alert.accepted, alert.detail.is_none())).collect();
+    assert_eq!(accepted, [(true, true), (false, false), (false, false)], "{tested:?}");
+    assert!(tested[2].detail.as_deref().unwrap().contains("smtp"), "{tested:?}");
+    let heard = receiver.await.unwrap();
+    let (head, body) = heard.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("POST /flow HTTP/1.1"), "{head}");
+    let head = head.to_ascii_lowercase();
+    assert!(
+        head.contains("x-team: data") && head.contains("content-type: application/cloudevents+json"),
+        "{head}"
+    );
+    assert!(head.contains("windlass-signature: sha256="), "{head}");
+    let event: serde_json::Value = serde_json::from_str(body).unwrap();
+    assert_eq!((&event["type"], &event["data"]["workflow"]), (&json!("windlass.failed"), &json!("flow")));
+    assert!(world.client.test_alerts("nobody").await.is_err());
 }

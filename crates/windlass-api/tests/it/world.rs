@@ -13,6 +13,7 @@ use windlass_api::{Auth, Config, Server};
 use windlass_client::{Client, Patience, Settings, Token};
 use windlass_clock::Clock;
 use windlass_core::requirement::Capability;
+use windlass_master::alerts::{Channels, Webhook};
 use windlass_master::{Handle, Shell};
 use windlass_model::Name;
 use windlass_rest::RunState;
@@ -74,6 +75,7 @@ impl World {
             worker_timeout: seconds(60),
             adoption_grace: seconds(60),
             kill_grace: seconds(1),
+            channels: Channels::new(vec![Arc::new(Webhook::new(Some("a-secret")).unwrap())]),
         };
         let (shell, handle) = Shell::new(&config, Arc::clone(&store), Clock::default());
         tokio::spawn(shell.run());

@@ -2,20 +2,20 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
+use windlass_client::Client;
 use windlass_trial::feed;
 
 use crate::observed::resident;
 use crate::plan::{Figure, Plan};
 use crate::report::{Row, Unit};
-use crate::stage::{Stage, noops};
+use crate::stage::{Stage, at_once, master, noops};
 
 /// The master in all, in megabytes, with the jobs of a `foreach`.
 const ALL: f64 = 60.0;
 /// Each of those jobs, in bytes.
 const EACH: f64 = 200.0;
-/// Calls that are under way at once while runs are submitted.
-const CALLS: usize = 16;
+/// Runs before anything is measured.
+const WARMING: u32 = 16;
 
 pub async fn measure(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<Row>> {
     let (jobs, runs) = (plan.sizes.jobs, plan.sizes.runs);
@@ -43,28 +43,12 @@ pub async fn measure(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<Row>> {
 
 /// Memory of the master once it has done everything that it will do: what it loads then is no cost of what waits.
 async fn warm(stage: &Stage) -> anyhow::Result<f64> {
-    submit(stage, CALLS as u32).await?;
+    submit(stage, WARMING).await?;
     resident(master(stage)?)
-}
-
-fn master(stage: &Stage) -> anyhow::Result<u32> {
-    stage.cluster.master.pid().context("the master has ended")
 }
 
 /// Submits so many runs of one task each.
 async fn submit(stage: &Stage, runs: u32) -> anyhow::Result<()> {
-    let mut under_way = tokio::task::JoinSet::new();
-    for _ in 0..runs {
-        if under_way.len() == CALLS
-            && let Some(ended) = under_way.join_next().await
-        {
-            ended??;
-        }
-        let client = stage.cluster.client.clone();
-        under_way.spawn(async move { feed::submit(&client, noops(1)).await });
-    }
-    while let Some(ended) = under_way.join_next().await {
-        ended??;
-    }
-    Ok(())
+    let one = async |client: Client, _| Ok(feed::submit(&client, noops(1)).await.map(drop)?);
+    at_once(&stage.cluster.client, runs, one).await
 }

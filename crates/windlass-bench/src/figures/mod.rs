@@ -1,12 +1,15 @@
 //! The figures, one file each.
 
 mod chain;
+mod failover;
 mod growth;
 mod latency;
 mod memory;
 mod noop;
+mod postgres;
 mod processes;
 mod reading;
+mod schedules;
 mod start;
 
 use std::path::Path;
@@ -44,6 +47,9 @@ async fn measure(figure: Figure, plan: &Plan, folder: &Path) -> anyhow::Result<V
         Figure::Memory => Box::pin(memory::measure(plan, folder)).await,
         Figure::Growth => Box::pin(growth::measure(plan, folder)).await,
         Figure::Reading => Box::pin(reading::measure(plan, folder)).await,
+        Figure::Schedules => Box::pin(schedules::measure(plan, folder)).await,
         Figure::Start => Box::pin(start::measure(plan, folder)).await,
+        Figure::Postgres => Box::pin(postgres::measure(plan, folder)).await,
+        Figure::Failover => Box::pin(failover::measure(plan, folder)).await,
     }
 }

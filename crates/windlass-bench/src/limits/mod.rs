@@ -1,6 +1,7 @@
 //! What the machine allows, without Windlass.
 
 pub mod disk;
+pub mod postgres;
 pub mod spawns;
 pub mod sqlite;
 

@@ -1,7 +1,9 @@
 //! Stored workflows.
 
 use windlass_rest::Page;
+use windlass_rest::alerts::{TestAlerts, TestedAlerts};
 use windlass_rest::diagnostics::Validation;
+use windlass_rest::imports::{ImportCrontab, ImportedCrontab};
 use windlass_rest::workflows::{
     Applied, Dependencies, DependenciesQuery, ListWorkflows, Workflow, WorkflowSummary, WorkflowVersion,
 };
@@ -50,6 +52,16 @@ impl Client {
     /// Deletes it; its runs stay until their retention ends.
     pub async fn delete_workflow(&self, name: &str) -> Result<(), Error> {
         self.delete(self.api(&["workflows", name])).await
+    }
+
+    /// What a crontab would be as workflows; nothing is stored.
+    pub async fn import_crontab(&self, crontab: &ImportCrontab) -> Result<ImportedCrontab, Error> {
+        self.act(self.api(&["import", "crontab"]), crontab).await
+    }
+
+    /// Sends each alert of a workflow once, as a test.
+    pub async fn test_alerts(&self, workflow: &str) -> Result<TestedAlerts, Error> {
+        self.act(self.api(&["alerts:test"]), &TestAlerts { workflow: workflow.to_owned() }).await
     }
 
     /// What the server thinks of a workflow file.

@@ -92,6 +92,11 @@ impl Client {
         self.get(self.api(&["runs", run, "jobs"]), query).await
     }
 
+    /// One job, with what its attempts run.
+    pub async fn job(&self, run: &str, job: u32) -> Result<Job, Error> {
+        self.get(self.api(&["runs", run, "jobs", &job.to_string()]), &()).await
+    }
+
     /// Asks something of a job; the answer is its run as it is then.
     pub async fn job_verb(
         &self,

@@ -355,6 +355,7 @@ fn repeatable(what: &Call) -> bool {
         | Call::PlanBackfill(_)
         | Call::Backfill(_)
         | Call::Run(_)
+        | Call::Tasks(..)
         | Call::Jobs(..)
         | Call::Why(_)
         | Call::Work

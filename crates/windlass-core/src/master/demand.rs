@@ -44,6 +44,22 @@ pub(super) struct Kept {
     since: Mono,
 }
 
+/// What there is to do: for each class the best of it, and how many.
+type Ready = BTreeMap<Arc<Requirement>, (OrderKey, u64)>;
+
+/// What all workers know, so that not everybody is looked at whenever something was assigned.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// For each class the best of it, and how many everybody knows of at least.
+    ready: Ready,
+    /// Of which class slots were to be kept, if any were.
+    spare: Option<Arc<Requirement>>,
+    /// Whether there was no other master.
+    alone: bool,
+    /// Those of whom something has changed since.
+    pub restless: BTreeSet<WorkerId>,
+}
+
 impl Kept {
     fn is_fresh(&self, now: Now) -> bool {
         now.mono.since(self.since) < FRESH
@@ -63,6 +79,7 @@ impl Master {
         let Some(session) = self.sessions.get_mut(&life.worker).filter(|session| session.life == life) else {
             return self.decline(life, grants, out);
         };
+        self.told.restless.insert(life.worker);
         if let Some((_, count)) = session.told.get_mut(class) {
             *count = count.saturating_sub(grants.len() as u64);
         }
@@ -143,6 +160,7 @@ impl Master {
         for life in after.into_iter().chain(before) {
             let kept = self.sessions.get_mut(&life.worker).and_then(|session| session.kept.take());
             let Some(mut kept) = kept else { continue };
+            self.told.restless.insert(life.worker);
             kept.grants = self.assign_on(now, life, &class, kept.grants);
             if let Some(session) = self.sessions.get_mut(&life.worker) {
                 session.kept = Some(kept);
@@ -150,10 +168,11 @@ impl Master {
         }
     }
 
-    /// Gives slots back that are not kept any more.
-    fn give_back_kept(&mut self, spare: Option<&Spare>, out: &mut Decision) {
+    /// Gives slots of these workers back that are not kept any more.
+    fn give_back_kept(&mut self, whose: &BTreeSet<WorkerId>, spare: Option<&Spare>, out: &mut Decision) {
         let mut surplus = Vec::new();
-        for session in self.sessions.values_mut() {
+        for worker in whose {
+            let Some(session) = self.sessions.get_mut(worker) else { continue };
             let leaves = session.lost
                 || session.status.is_some_and(|status| status.draining)
                 || self.globals.draining.contains(&session.life.worker);
@@ -173,7 +192,7 @@ impl Master {
     /// Tells workers what is ready, if it is more or better than what they know.
     pub(super) fn tell_demand(&mut self, now: Now, out: &mut Decision) {
         let alone = self.peers.is_empty();
-        let mut ready: BTreeMap<Arc<Requirement>, (OrderKey, u64)> = BTreeMap::new();
+        let mut ready = Ready::new();
         for held in self.shards.values() {
             let State::Live(live) = &held.state else { continue };
             if live.leaving {
@@ -187,17 +206,19 @@ impl Master {
         // Kept slots are for when there is nothing else: other work that is ready may need the room.
         let only = |spare: &Spare| ready.keys().all(|class| *class == spare.class);
         let spare = self.spare.clone().filter(|spare| alone && !self.stopping && only(spare));
-        self.give_back_kept(spare.as_ref(), out);
-        if let Some(spare) = spare {
-            let entry = ready.entry(spare.class).or_insert((spare.best, 0));
+        if let Some(spare) = &spare {
+            let entry = ready.entry(Arc::clone(&spare.class)).or_insert((spare.best, 0));
             // Not while something is on its way into the store: an assignment on a slot that was kept may be among
             // it, for which the worker must not have promised its room by then.
             if self.lanes.iter().all(Lane::is_idle) {
                 entry.1 += SPARE as u64;
             }
         }
+        let whose = self.whom_to_tell(&ready, spare.as_ref(), alone);
+        self.give_back_kept(&whose, spare.as_ref(), out);
         let mut frames = Vec::new();
-        for (worker, session) in &mut self.sessions {
+        for worker in &whose {
+            let Some(session) = self.sessions.get_mut(worker) else { continue };
             if session.lost || self.globals.draining.contains(worker) {
                 continue;
             }
@@ -212,6 +233,7 @@ impl Master {
                 };
             }
             if !news {
+                self.told.lower(&session.told, kept);
                 continue;
             }
             let fitting = ready.iter().filter(|(class, _)| fits(class));
@@ -224,6 +246,7 @@ impl Master {
                 .collect();
             let told = classes.iter().map(|told| (Arc::clone(&told.class), (told.best, told.count)));
             session.told = told.collect();
+            self.told.lower(&session.told, kept);
             session.serial += 1;
             let (owner, grants_before) = (self.settings.owner, session.next_grant);
             let body = Body::Demand { owner, serial: session.serial, grants_before, classes };
@@ -231,6 +254,39 @@ impl Master {
         }
         for (worker, frame) in frames {
             self.to_worker(worker, frame, out);
+        }
+    }
+
+    /// Those who may have to be told something: everybody if there is more or something else than all know of, and
+    /// otherwise those of whom something has changed.
+    fn whom_to_tell(&mut self, ready: &Ready, spare: Option<&Spare>, alone: bool) -> BTreeSet<WorkerId> {
+        let restless = std::mem::take(&mut self.told.restless);
+        let class = spare.map(|spare| &spare.class);
+        if self.told.spare.as_ref() == class && self.told.alone == alone && self.told.covers(ready) {
+            return restless;
+        }
+        self.told = Told { ready: ready.clone(), spare: class.cloned(), alone, restless: BTreeSet::new() };
+        self.sessions.keys().copied().collect()
+    }
+}
+
+impl Told {
+    /// Whether what there is, is nothing new to anybody.
+    fn covers(&self, ready: &Ready) -> bool {
+        self.ready.len() == ready.len()
+            && self.ready.iter().zip(ready).all(
+                |((known_class, (known_best, known)), (class, (best, count)))| {
+                    known_class == class && count <= known && (self.alone || known_best == best)
+                },
+            )
+    }
+
+    /// One of them knows of no more than this, of which so many slots are kept.
+    fn lower(&mut self, told: &Ready, kept: u64) {
+        for (class, (_, count)) in told {
+            if let Some((_, known)) = self.ready.get_mut(class) {
+                *known = (*known).min(count + kept);
+            }
         }
     }
 }

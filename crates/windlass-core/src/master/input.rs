@@ -66,6 +66,10 @@ pub enum Input {
     },
     /// A global row was written: it shall be acted on at once.
     GlobalsChanged,
+    /// Who is there, by a registry; `None` while it cannot say. It may be wrong.
+    Registry(Option<BTreeSet<OwnerId>>),
+    /// The connection to another master broke.
+    Unreachable(OwnerId),
     /// Give everything up in good order, and leave.
     Stop,
     /// A moment that it asked to be woken at has come.
@@ -262,7 +266,12 @@ pub enum FromPeer {
     /// A message of a shard of the sender to a shard that the receiver should own.
     Home(ShardId, Box<crate::shard::input::Input>),
     /// A shard is free.
-    Released(ShardId),
+    Released {
+        /// Which one.
+        shard: ShardId,
+        /// Whether the sender is about to end, and will own nothing any more.
+        leaving: bool,
+    },
 }
 
 /// One passing on of a call to another master, numbered by the one that passes it on. The same call may be passed on

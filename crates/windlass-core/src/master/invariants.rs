@@ -14,6 +14,11 @@ impl Master {
                 assert!(self.lease.counter.is_some(), "{shard} works without a lease");
             }
         }
+        for session in self.sessions.values() {
+            if let Some(due) = session.due(&self.settings) {
+                assert!(self.judge_at.is_some_and(|at| at <= due), "{:?} is judged late", session.life);
+            }
+        }
         assert!(self.calls.unused.is_empty(), "an offer was forgotten");
     }
 }

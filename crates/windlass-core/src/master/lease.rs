@@ -27,6 +27,8 @@ pub(super) struct OwnLease {
     next: Mono,
     /// When the newest call that succeeded began.
     renewed: Option<Mono>,
+    /// Since when renewals have succeeded one after the other, none of them late.
+    steady: Mono,
     /// Up to which change of the global rows was acted.
     pub(super) applied: Revision,
     /// Who has the name, and since when it stands still.
@@ -35,6 +37,8 @@ pub(super) struct OwnLease {
     pub look: Option<Mono>,
     /// When the next one is due.
     pub next_look: Option<Mono>,
+    /// When the newest one began.
+    pub looked: Option<Mono>,
     /// Whether the lease is being ended, or has been.
     leaving: bool,
 }
@@ -46,10 +50,12 @@ impl OwnLease {
             call: None,
             next: now,
             renewed: None,
+            steady: now,
             applied: Revision::NONE,
             rival: None,
             look: None,
             next_look: None,
+            looked: None,
             leaving: false,
         }
     }
@@ -84,6 +90,18 @@ impl Master {
             && self.lease.renewed.is_some_and(|began| now.mono.since(began) < self.settings.lease_ttl)
     }
 
+    /// Since when this master has kept its own times, if it does now. One that was frozen, or whose store was away, has seen
+    /// everybody's counter stand still: that says nothing of the others, who may have waited just as long.
+    pub(super) fn steady_since(&self, now: Now) -> Option<Mono> {
+        let renewed = self.lease.renewed?;
+        (now.mono.since(renewed) <= self.missed_after()).then_some(self.lease.steady)
+    }
+
+    /// With so long since the last renewal that succeeded began, one was missed.
+    fn missed_after(&self) -> Duration {
+        Duration::from_millis(self.renew_every().as_millis() * 2)
+    }
+
     /// When the newest call that succeeded began.
     pub(super) fn renewed_at(&self) -> Mono {
         self.lease.renewed.unwrap_or(Mono(0))
@@ -108,7 +126,7 @@ impl Master {
             out.effects.push(Effect::Store(call));
         }
         if self.lease.look.is_none() && self.lease.next_look.is_some_and(|when| now.mono >= when) {
-            self.lease.look = Some(now.mono);
+            (self.lease.look, self.lease.looked) = (Some(now.mono), Some(now.mono));
             self.lease.next_look = Some(now.mono.after(self.renew_every()));
             out.effects.push(Effect::Store(StoreCall::Look));
         }
@@ -164,10 +182,15 @@ impl Master {
                 if !self.is_fresh(now) {
                     self.lease.next_look = Some(now.mono);
                 }
+                if self.steady_since(now).is_none() {
+                    self.lease.steady = now.mono;
+                }
                 self.lease.renewed = Some(began);
                 self.compare_owned(now, began, &renewal.owned);
                 if let Some(globals) = renewal.globals {
                     self.globals = globals;
+                    // Some may have to leave, or may stay.
+                    self.told.restless.extend(self.sessions.keys());
                     self.spread_globals(now);
                 }
                 self.lease.applied = renewal.revision;

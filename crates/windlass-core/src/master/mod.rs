@@ -17,6 +17,7 @@
 mod calls;
 mod claims;
 mod demand;
+mod ear;
 pub mod input;
 mod invariants;
 mod lanes;
@@ -32,7 +33,8 @@ use crate::time::{Mono, Now};
 
 use calls::Calls;
 use claims::Peer;
-use demand::Spare;
+use demand::{Spare, Told};
+use ear::Ear;
 use input::{Decision, Found, FromPeer, Globals, Input, KnownWorker, Settings, StoreAnswer, StreamId, Wants};
 use lanes::Lane;
 use lease::OwnLease;
@@ -46,6 +48,8 @@ pub struct Master {
     lease: OwnLease,
     /// The other masters, as the store last showed them.
     peers: BTreeMap<OwnerId, Peer>,
+    /// What is heard of them beside.
+    ear: Ear,
     /// Who owns the shards of others, as far as is known.
     owners: BTreeMap<ShardId, OwnerId>,
     /// Shards that nobody owns, since when.
@@ -54,11 +58,15 @@ pub struct Master {
     lanes: Vec<Lane>,
     calls: Calls,
     sessions: BTreeMap<WorkerId, Session>,
+    /// No worker's silence means anything before then, so that not everybody is looked at all the time.
+    judge_at: Option<Mono>,
     /// The streams of workers to this master.
     streams: BTreeSet<(WorkerId, StreamId)>,
     globals: Globals,
     /// Of which class slots are kept for what comes next.
     spare: Option<Spare>,
+    /// What workers were last told is ready.
+    told: Told,
     /// When it last did anything: a gap means that it was frozen.
     awake: Mono,
     stopping: bool,
@@ -71,15 +79,18 @@ impl Master {
         let mut master = Master {
             lease: OwnLease::new(now.mono),
             peers: BTreeMap::new(),
+            ear: Ear::default(),
             owners: BTreeMap::new(),
             ownerless: BTreeMap::new(),
             shards: BTreeMap::new(),
             lanes,
             calls: Calls::default(),
             sessions: BTreeMap::new(),
+            judge_at: None,
             streams: BTreeSet::new(),
             globals: Globals::default(),
             spare: None,
+            told: Told::default(),
             awake: now.mono,
             stopping: false,
             settings,
@@ -107,6 +118,8 @@ impl Master {
             }
             Input::Delivered(id) => self.decide(now, id.shard, crate::shard::input::Input::Delivered(id)),
             Input::GlobalsChanged => self.lease.hurry(now.mono),
+            Input::Registry(members) => self.registry_says(now, members),
+            Input::Unreachable(owner) => self.unreachable(now, owner),
             Input::Stop => self.stopping = true,
             Input::Woken => {}
         }
@@ -160,7 +173,7 @@ impl Master {
             }
             FromPeer::Reply(pass, reply) => self.peer_replied(now, peer, pass, reply, out),
             FromPeer::Home(shard, input) => self.decide(now, shard, *input),
-            FromPeer::Released(shard) => self.freed(now, shard),
+            FromPeer::Released { shard, leaving } => self.freed(now, peer, shard, leaving),
         }
     }
 
@@ -179,9 +192,8 @@ impl Master {
     /// What the master would have its shell know.
     pub fn wants(&self) -> Wants {
         let shards = self.shards.values().map(Held::wake_at);
-        let workers = self.sessions.values().map(|session| session.due(&self.settings));
-        let others = [self.lease.wake_at(), self.calls.wake_at()];
-        let wake_at = shards.chain(workers).chain(others).flatten().min();
+        let others = [self.judge_at, self.lease.wake_at(), self.calls.wake_at()];
+        let wake_at = shards.chain(others).flatten().min();
         let wall = self.shards.values().filter_map(|held| match &held.state {
             State::Live(live) => live.shard.wake_at_wall(),
             State::Wanted { .. } | State::Claiming | State::Loading | State::GivingUp => None,

@@ -361,7 +361,7 @@ impl Master {
         if done {
             let peers: Vec<_> = self.peers.keys().copied().collect();
             for peer in peers {
-                out.effects.push(Effect::ToPeer(peer, FromPeer::Released(shard)));
+                out.effects.push(Effect::ToPeer(peer, FromPeer::Released { shard, leaving: self.stopping }));
             }
         }
     }

@@ -161,10 +161,14 @@ impl Master {
         session.heard = session.heard.max(at);
         session.asked = None;
         session.via = via.or(session.via);
+        // Through another master it may have been heard long before it was asked about.
+        let due = session.heard.after(self.settings.worker_timeout);
+        self.judge_at = Some(self.judge_at.map_or(due, |at| at.min(due)));
         if !is_new {
             return true;
         }
         (session.life, session.lost) = (life, false);
+        self.told.restless.insert(life.worker);
         session.round = session.round.next();
         session.capability = Arc::clone(capability);
         session.told.clear();
@@ -191,6 +195,7 @@ impl Master {
         let Some(session) = self.sessions.get_mut(&life.worker) else { return };
         session.status = Some(status);
         session.told.clear();
+        self.told.restless.insert(life.worker);
         let adopting = session.adopting.clone();
         let speaks = |shard: ShardId| !adopting.contains(&shard) && self.may_speak(now, shard);
         let shards: Vec<_> = self.live().filter(|(shard, _)| speaks(*shard)).collect();
@@ -302,6 +307,9 @@ impl Master {
 
     /// Asks about workers that are silent, and gives up those that nobody has heard of.
     pub(super) fn judge_workers(&mut self, now: Now, out: &mut Decision) {
+        if self.judge_at.is_none_or(|at| now.mono < at) {
+            return;
+        }
         let mut lost = Vec::new();
         let mut silent = Vec::new();
         let alone = self.peers.is_empty();
@@ -315,9 +323,12 @@ impl Master {
             } else {
                 session.lost = true;
                 session.told.clear();
+                self.told.restless.insert(session.life.worker);
                 lost.push(session.life);
             }
         }
+        let due = self.sessions.values().filter_map(|session| session.due(&self.settings));
+        self.judge_at = due.min();
         for worker in silent {
             self.ask_peers(worker, out);
         }

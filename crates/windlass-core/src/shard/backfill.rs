@@ -7,27 +7,40 @@
 //!
 //! The plan is made once and stored. The cursor moves in the same commit as the run that it passes, so no
 //! logical time is run twice or left out, whoever owns the shard; how many runs are open is counted from the runs.
+//!
+//! ```text
+//! home of a   a a a ── done, one commit with an errand ──► home of b   b b b ──► …
+//! ```
+//!
+//! A campaign over several workflows is a chain of these, in an order in which each comes after what it needs. The
+//! next begins when every run of the one before has succeeded; it is told through the outbox, and known by its key.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_model::{Duration, Name, Priority, RunId};
-use windlass_workflow::definition::Schedule;
+use windlass_workflow::definition::{Dependency, Schedule, Work};
 
 use super::Shard;
 use super::create::new_row;
-use super::input::{Answer, CallId, Decision, Message, Refusal};
+use super::dependents::logical_time;
+use super::input::{Answer, CallId, Decision, Message, Refusal, ToHome};
 use super::open_run::OpenRun;
 use super::payload;
-use super::schedules::moment;
+use super::schedules::{Stored, moment};
 use super::scope::RunScope;
 use super::timers::Timer;
-use crate::rows::{BackfillId, BackfillRow, BackfillState, Change, Key, RunRow, Trigger, Values};
+use crate::rows::{
+    BackfillId, BackfillRow, BackfillState, Chain, Change, Errand, Key, NextStage, OutboxId, RunRow, Stage,
+    Trigger, Values,
+};
 use crate::run;
 use crate::time::{Now, Wall};
 
 /// The most runs of one campaign: its times are one row.
 pub const MOST_TIMES: usize = 100_000;
+/// The most times of a dependant for which an expression says what they need.
+const MOST_WORKED_OUT: usize = 10_000;
 /// Runs created in one decision.
 const MOST_RUNS: usize = 100;
 /// How long a campaign that has more to create waits for others to have their turn.
@@ -51,6 +64,8 @@ pub struct StartBackfill {
     pub params: Arc<Values>,
     /// How urgent the runs are, if not as the workflow says.
     pub priority: Option<Priority>,
+    /// What is done with other workflows afterwards, in this order.
+    pub then: Vec<Stage>,
 }
 
 /// Past firings of a workflow.
@@ -66,6 +81,9 @@ pub struct Range {
     pub missing_only: bool,
     /// The logical times of the range that have a successful run, read by the caller.
     pub succeeded: BTreeMap<Wall, RunId>,
+    /// Workflows of the same campaign that this one needs: their logical times, and whether each gets a run. With some,
+    /// only times are meant that need one of theirs.
+    pub upstream: BTreeMap<Name, BTreeMap<Wall, bool>>,
 }
 
 /// One logical time of a plan.
@@ -110,16 +128,25 @@ impl Shard {
     pub fn plan(&self, range: &Range) -> Result<Vec<PlannedRun>, Refusal> {
         let home = self.homes.get(&range.workflow);
         let stored = home.and_then(|home| home.stored.as_ref()).ok_or(Refusal::NoSuchWorkflow)?;
-        let mut times = BTreeSet::new();
+        let mut times: BTreeSet<Wall> = BTreeSet::new();
         for schedule in &stored.definition.schedules {
             let anchor = stored.anchor(schedule).unwrap_or(range.from);
-            let allowed = |due: &Wall| self.calendars_allow(schedule, *due);
-            for due in past_dues(schedule, anchor, range.from, range.to).filter(allowed) {
-                times.insert(due);
-                if times.len() > MOST_TIMES {
+            for (index, due) in past_dues(schedule, anchor, range.from, range.to).enumerate() {
+                // Also those that a calendar forbids have to be looked at.
+                if index >= MOST_TIMES || times.len() >= MOST_TIMES {
                     return Err(Refusal::TooManyFirings(MOST_TIMES));
                 }
+                if self.calendars_allow(schedule, due) {
+                    times.insert(due);
+                }
             }
+        }
+        let again = match range.upstream.is_empty() {
+            true => None,
+            false => Some(self.needing(stored, times.clone(), &range.upstream)?),
+        };
+        if let Some(again) = &again {
+            times = again.keys().copied().collect();
         }
         let mut existing = range.succeeded.clone();
         for id in home.into_iter().flat_map(|home| home.active.iter().chain(&home.pending)) {
@@ -129,9 +156,56 @@ impl Shard {
         }
         let planned = |logical_time: Wall| {
             let exists = existing.get(&logical_time).copied();
-            PlannedRun { logical_time, exists, wanted: !range.missing_only || exists.is_none() }
+            // What needs a run that is done again is done again.
+            let again = again.as_ref().is_some_and(|again| again.get(&logical_time) == Some(&true));
+            PlannedRun { logical_time, exists, wanted: !range.missing_only || exists.is_none() || again }
         };
         Ok(times.into_iter().map(planned).collect())
+    }
+
+    /// The logical times of a workflow that need one of these, and whether that gets a run.
+    fn needing(
+        &self,
+        stored: &Stored,
+        scheduled: BTreeSet<Wall>,
+        upstream: &BTreeMap<Name, BTreeMap<Wall, bool>>,
+    ) -> Result<BTreeMap<Wall, bool>, Refusal> {
+        let definition = &stored.definition;
+        let mut found: BTreeMap<Wall, bool> = BTreeMap::new();
+        let mut needs = |time: Wall, again: bool| *found.entry(time).or_default() |= again;
+        for trigger in &definition.triggers {
+            for (time, again) in upstream.get(&trigger.after).into_iter().flatten() {
+                needs(*time, *again);
+            }
+        }
+        // One without a schedule is run by hand, for the times of what it needs.
+        let candidates = match definition.schedules.is_empty() {
+            true => upstream.values().flat_map(BTreeMap::keys).copied().collect(),
+            false => scheduled,
+        };
+        let dependencies = definition.tasks.iter().filter_map(|task| match &task.work {
+            Work::Dependent(dependent) => Some(&dependent.on),
+            _ => None,
+        });
+        for dependency in dependencies.flatten() {
+            let Some(theirs) = upstream.get(&dependency.workflow) else { continue };
+            if dependency.logical_time.is_some() && candidates.len() > MOST_WORKED_OUT {
+                return Err(Refusal::TooManyFirings(MOST_WORKED_OUT));
+            }
+            for time in &candidates {
+                let needed = match dependency.logical_time {
+                    None => Some(*time),
+                    Some(_) => needed_time(stored, dependency, *time),
+                };
+                if let Some(again) = needed.and_then(|needed| theirs.get(&needed)) {
+                    needs(*time, *again);
+                }
+            }
+        }
+        if found.len() > MOST_TIMES {
+            return Err(Refusal::TooManyFirings(MOST_TIMES));
+        }
+        Ok(found)
     }
 
     /// Starts a campaign, or finds the one that the same call started before.
@@ -163,8 +237,12 @@ impl Shard {
         let plan = self.plan(&wanted.range)?;
         let times: Arc<[Wall]> =
             plan.iter().filter(|planned| planned.wanted).map(|planned| planned.logical_time).collect();
-        if times.is_empty() {
+        if times.is_empty() && wanted.then.iter().all(|stage| stage.times.is_empty()) {
             return Err(Refusal::NothingToRun);
+        }
+        let all = times.len() + wanted.then.iter().map(|stage| stage.times.len()).sum::<usize>();
+        if all > MOST_TIMES {
+            return Err(Refusal::TooManyFirings(MOST_TIMES));
         }
         let id = BackfillId(self.ids.next_id(now.wall.0).ok_or(Refusal::NoIds)?);
         out.changes.push(Change::LastRun(id.0));
@@ -174,6 +252,7 @@ impl Shard {
             key: wanted.key,
             body: wanted.body,
             times,
+            chain: Arc::new(Chain { root: None, then: wanted.then }),
             cursor: 0,
             parallel: wanted.parallel.max(1),
             params: wanted.params,
@@ -189,6 +268,42 @@ impl Shard {
         self.backfills.open.insert(id, Open { row, runs: BTreeSet::new() });
         self.backfills.due.insert(id);
         Ok(answer)
+    }
+
+    /// The stage of a campaign before this one is done: it begins. One whose workflow is gone is stopped at once.
+    pub(super) fn next_stage(&mut self, now: Now, id: OutboxId, next: &NextStage, out: &mut Decision) {
+        let workflow = &next.stage.workflow;
+        if self.take_in(workflow, &next.source, id, out)
+            && let Some(run) = self.ids.next_id(now.wall.0)
+        {
+            out.changes.push(Change::LastRun(run));
+            let gone = self.homes.get(workflow).is_none_or(|home| home.stored.is_none());
+            let id = BackfillId(run);
+            let row = BackfillRow {
+                id,
+                workflow: workflow.clone(),
+                key: Chain::key(next.root, &next.by, workflow),
+                body: 0,
+                times: Arc::clone(&next.stage.times),
+                chain: Arc::new(Chain { root: Some(next.root), then: next.then.clone() }),
+                cursor: 0,
+                parallel: next.parallel,
+                params: Arc::default(),
+                priority: next.priority,
+                succeeded: 0,
+                failed: 0,
+                state: if gone { BackfillState::Stopped } else { BackfillState::Running },
+                created_at: now.wall,
+                finished_at: gone.then_some(now.wall),
+            };
+            out.changes.push(Change::Backfill(row.clone()));
+            if !gone {
+                self.backfills.open.insert(id, Open { row, runs: BTreeSet::new() });
+                self.backfills.due.insert(id);
+            }
+        }
+        let taken = ToHome::Taken { listener: workflow.clone(), id };
+        out.messages.push(Message::ToHome(next.source.clone(), taken));
     }
 
     /// Does what somebody wants with a campaign. Doing it twice is harmless.
@@ -268,12 +383,32 @@ impl Shard {
         if open.row.state.is_over() {
             open.row.finished_at = Some(now.wall);
             out.changes.push(Change::Backfill(open.row.clone()));
+            let row = open.row.clone();
             self.backfills.open.remove(&id);
             self.backfills.due.remove(&id);
+            self.begin_next(now, &row, out);
         } else if created > 0 {
             out.changes.push(Change::Backfill(open.row.clone()));
         }
         true
+    }
+
+    /// A stage of a campaign is over: the next begins if every run has succeeded.
+    fn begin_next(&mut self, now: Now, row: &BackfillRow, out: &mut Decision) {
+        let Some((stage, then)) = row.chain.then.split_first() else { return };
+        if row.state != BackfillState::Done || row.failed > 0 {
+            return;
+        }
+        let next = NextStage {
+            source: row.workflow.clone(),
+            root: row.chain.root.unwrap_or(row.id),
+            by: Arc::clone(&row.key.principal),
+            parallel: row.parallel,
+            priority: row.priority,
+            stage: stage.clone(),
+            then: then.to_vec(),
+        };
+        self.post(now, Errand::Stage(Arc::new(next)), out);
     }
 
     /// The logical time of the run that a campaign may create now.
@@ -400,6 +535,16 @@ impl Shard {
             }
         }
     }
+}
+
+/// The logical time that a dependency of a run about this time names; `None` if that cannot be worked out.
+fn needed_time(stored: &Stored, dependency: &Dependency, time: Wall) -> Option<Wall> {
+    let id = RunId::from_u64(0)?;
+    let mut row = new_row(id, &stored.definition, time, "plan".into(), Trigger::Call);
+    row.logical_time = time;
+    let mut run = OpenRun::new(row, Arc::clone(&stored.definition), Arc::clone(&stored.pinned));
+    run.bind(&Values::new()).ok()?;
+    logical_time(&run, dependency, &RunScope { run: &run, item: None }).ok()
 }
 
 /// The due times of a schedule in a range, both ends included.

@@ -139,14 +139,29 @@ impl Shard {
             out.messages.push(Message::ToHome(source, no));
             return;
         }
-        if !known {
-            self.completions.inbox.insert(key, id);
-            let row = InboxRow { listener: listener.clone(), source: source.clone(), last: id };
-            out.changes.push(Change::Inbox(row));
+        if self.take_in(listener, &source, id, out) {
             self.run_after(now, listener, completion, out);
         }
         let taken = ToHome::Taken { listener: listener.clone(), id };
         out.messages.push(Message::ToHome(source, taken));
+    }
+
+    /// Whether something told by a source is new to who is told; it is not from now on.
+    pub(super) fn take_in(
+        &mut self,
+        listener: &Name,
+        source: &Name,
+        id: OutboxId,
+        out: &mut Decision,
+    ) -> bool {
+        let key = (listener.clone(), source.clone());
+        if self.completions.inbox.get(&key).is_some_and(|last| *last >= id) {
+            return false;
+        }
+        self.completions.inbox.insert(key, id);
+        let row = InboxRow { listener: listener.clone(), source: source.clone(), last: id };
+        out.changes.push(Change::Inbox(row));
+        true
     }
 
     fn listens(&self, listener: &Name, source: &Name) -> bool {
@@ -223,6 +238,10 @@ impl Shard {
     /// A run has ended: everybody who listens for such an end will be told.
     pub(super) fn tell_listeners(&mut self, now: Now, run: &OpenRun, end: run::End, out: &mut Decision) {
         if self.completions.listeners.is_empty() || !is_public(&run.row) {
+            return;
+        }
+        // A campaign does what its plan says, and nothing that follows from it by itself.
+        if matches!(run.row.trigger, Trigger::Backfill(_)) {
             return;
         }
         let Some(listeners) = self.completions.listeners.get(&run.row.workflow) else { return };

@@ -268,7 +268,11 @@ impl Question {
     }
 }
 
-fn logical_time(run: &OpenRun, dependency: &Dependency, scope: &RunScope<'_>) -> Result<Wall, String> {
+pub(super) fn logical_time(
+    run: &OpenRun,
+    dependency: &Dependency,
+    scope: &RunScope<'_>,
+) -> Result<Wall, String> {
     match &dependency.logical_time {
         None => Ok(run.row.logical_time),
         Some(template) => super::payload::moment(template, scope),

@@ -17,14 +17,15 @@ use super::dependents::{Inquiry, Standing, Watch};
 use super::load::StoredRun;
 use super::payload::{Payload, RunEnv};
 use super::pools::{Ask, PoolStanding};
-use super::view::{AttemptView, JobView, JobsWanted, RunView, Work};
+use super::view::{AttemptView, JobView, JobsWanted, RunView, TaskView, TasksWanted, Work};
 use super::why::Reason;
 use crate::attempt::StopReason;
 use crate::durable::Origin;
 use crate::order::OrderKey;
 use crate::requirement::{Capability, Requirement};
 use crate::rows::{
-    AlertNote, BackfillId, Change, Completion, Key, KeyRow, Labels, OutboxId, Selection, Stamp, Values,
+    AlertNote, BackfillId, Change, Completion, Key, KeyRow, Labels, NextStage, OutboxId, Selection, Stamp,
+    Values,
 };
 use crate::time::{Mono, Wall};
 use crate::wire::{GrantId, Inventory};
@@ -133,6 +134,8 @@ pub enum Call {
     ControlBackfill(BackfillId, BackfillCommand),
     /// To see a run.
     Run(RunId),
+    /// To see how the tasks of a run stand.
+    Tasks(RunId, TasksWanted),
     /// To see jobs of a run.
     Jobs(RunId, JobsWanted),
     /// To know why a job does not run.
@@ -371,6 +374,8 @@ pub enum ToHome {
     },
     /// To who listens: a run has ended.
     Completed(OutboxId, Completion),
+    /// To the home of the next stage of a campaign: it may begin.
+    NextStage(OutboxId, Arc<NextStage>),
     /// From who listens: a completion was dealt with.
     Taken {
         /// Who listens.
@@ -478,6 +483,8 @@ pub enum Answer {
     Done,
     /// A run; `None` if it is not open.
     Run(Option<Box<RunView>>),
+    /// The tasks of a run, in the order of its definition; `None` if it is not open.
+    Tasks(Option<Vec<TaskView>>),
     /// Jobs of a run, in the order of their numbers; `None` if it is not open.
     Jobs(Option<Vec<JobView>>),
     /// Why a job does not run; `None` if it is not open.

@@ -8,6 +8,7 @@ use windlass_workflow::definition::TaskIndex;
 use super::Shard;
 use super::gangs;
 use super::open_run::{OpenRun, Phase};
+use super::view;
 use crate::rows::Trigger;
 use crate::{attempt, job, run};
 
@@ -33,6 +34,7 @@ impl Shard {
                 );
             }
             self.check_reasons(run);
+            view::check_counts(run);
             if let run::State::Ended(_) = run.row.state {
                 panic!("{id} is over and still in memory");
             }

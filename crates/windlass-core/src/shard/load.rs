@@ -317,7 +317,10 @@ impl Shard {
                 jobs.running += 1;
                 (attempts, unstarted) = (1, 1);
             }
-            job::State::Backoff { until } => self.timers.at(until, Timer::Backoff(id.run, id.number)),
+            job::State::Backoff { until } => {
+                restored.permit = last.and_then(|row| row.permit);
+                self.timers.at(until, Timer::Backoff(id.run, id.number));
+            }
             job::State::Ended(end) => {
                 jobs.ended += 1;
                 jobs.failed += u32::from(end == job::End::Failed);

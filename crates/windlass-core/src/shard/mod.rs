@@ -20,13 +20,14 @@ mod invariants;
 pub mod load;
 mod lost_workers;
 mod open_run;
-mod outbox;
+pub mod outbox;
 mod params;
 pub mod payload;
 pub mod pools;
 mod progress;
 mod queue;
 mod reconcile;
+pub mod rendered;
 mod reopen;
 mod reports;
 pub mod schedules;
@@ -204,6 +205,10 @@ impl Shard {
                 let answer = Answer::Run(self.run_view(run).map(Box::new));
                 out.messages.push(Message::Answer(call, answer));
             }
+            Call::Tasks(run, wanted) => {
+                let answer = Answer::Tasks(self.tasks_view(run, &wanted));
+                out.messages.push(Message::Answer(call, answer));
+            }
             Call::Jobs(run, wanted) => {
                 let answer = Answer::Jobs(self.jobs_view(run, &wanted));
                 out.messages.push(Message::Answer(call, answer));
@@ -243,6 +248,7 @@ impl Shard {
             ToHome::Unwatch(ask, logical_time) => self.unwatch(name, ask, logical_time),
             ToHome::Listen { listener, on, stamp } => self.heard_listener(name, listener, on, stamp, out),
             ToHome::Listening { source, stamp } => self.listening(name, source, stamp),
+            ToHome::NextStage(id, next) => self.next_stage(now, id, &next, out),
             ToHome::Completed(id, completion) => self.completed(now, name, id, &completion, out),
             ToHome::Taken { id, .. } => self.delivered(now, id, out),
             ToHome::NotListening { listener, id, stamp } => {

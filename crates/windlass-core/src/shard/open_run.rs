@@ -142,7 +142,7 @@ pub struct Job {
     pub failures: u32,
     /// Lost attempts that count against its policy for lost workers.
     pub losses: u32,
-    /// The permit of its pool that its current attempt holds.
+    /// The permit of its pool that its current attempt holds, or a lost one that may still run alone.
     pub permit: Option<Ask>,
     /// Until when an attempt that was lost may still run although no other may beside it. The time is set when the
     /// worker is lost, and holds whatever else becomes of the job: stopped, failed, or tried again by somebody.

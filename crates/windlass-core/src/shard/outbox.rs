@@ -15,7 +15,7 @@ use windlass_model::{Duration, Name};
 use windlass_workflow::Definition;
 use windlass_workflow::definition::{Alert, AlertChannel};
 use windlass_workflow::expr::{Fuel, Scope};
-use windlass_workflow::template::Template;
+use windlass_workflow::template::{Segment, Template};
 
 use super::Shard;
 use super::create::{counts, new_row};
@@ -36,7 +36,7 @@ const MOST_AGAIN: Duration = Duration::from_secs(300);
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     entries: BTreeMap<OutboxId, Entry>,
-    /// What the homes of listeners are to be told, by source and listener, in order: one at a time.
+    /// What homes of other workflows are to be told, by source and by whom, in order: one at a time.
     completions: BTreeMap<(Name, Name), std::collections::BTreeSet<OutboxId>>,
 }
 
@@ -71,8 +71,7 @@ impl Shard {
     }
 
     fn enter(&mut self, now: Now, id: OutboxId, errand: Errand) {
-        if let Errand::Completion { listener, completion } = &errand {
-            let line = (completion.source.clone(), listener.clone());
+        if let Some(line) = line(&errand) {
             self.outbox.completions.entry(line).or_default().insert(id);
         }
         self.outbox.entries.insert(id, Entry { errand, next: now.mono, wait: FIRST_AGAIN });
@@ -85,15 +84,19 @@ impl Shard {
         if entry.next > now.mono {
             return;
         }
+        // Whoever is told keeps one mark for each source, so it is told in order.
+        if let Some(line) = line(&entry.errand)
+            && self.outbox.completions.get(&line).and_then(|line| line.first()) != Some(&id)
+        {
+            return;
+        }
         let message = match &entry.errand {
             Errand::Alert(note) => Message::Deliver(id, Arc::clone(note)),
             Errand::Completion { listener, completion } => {
-                // The listener keeps one mark for each source, so it is told in order.
-                let line = self.outbox.completions.get(&(completion.source.clone(), listener.clone()));
-                if line.and_then(|line| line.first()) != Some(&id) {
-                    return;
-                }
                 Message::ToHome(listener.clone(), ToHome::Completed(id, completion.clone()))
+            }
+            Errand::Stage(next) => {
+                Message::ToHome(next.stage.workflow.clone(), ToHome::NextStage(id, Arc::clone(next)))
             }
         };
         out.messages.push(message);
@@ -106,8 +109,7 @@ impl Shard {
     pub(super) fn delivered(&mut self, now: Now, id: OutboxId, out: &mut Decision) {
         let Some(entry) = self.outbox.entries.remove(&id) else { return };
         out.changes.push(Change::OutboxGone(id));
-        let Errand::Completion { listener, completion } = entry.errand else { return };
-        let key = (completion.source, listener);
+        let Some(key) = line(&entry.errand) else { return };
         let Some(line) = self.outbox.completions.get_mut(&key) else { return };
         line.remove(&id);
         match line.first().copied() {
@@ -157,11 +159,7 @@ impl Shard {
         if !definition.alerts.iter().any(|alert| alert.on.contains(&on)) {
             return;
         }
-        // There is no run; the address may still name the workflow and the time.
-        let Some(id) = windlass_model::RunId::from_u64(0) else { return };
-        let mut row = new_row(id, definition, now.wall, "schedule".into(), Trigger::Call);
-        row.logical_time = due;
-        let run = OpenRun::new(row, Arc::clone(definition), Arc::default());
+        let Some(run) = no_run(now.wall, definition, due) else { return };
         let subject = Subject { run: None, logical_time: due, on, reason };
         self.post_alerts(now, definition, &subject, &RunScope { run: &run, item: None }, out);
     }
@@ -174,23 +172,11 @@ impl Shard {
         scope: &dyn Scope,
         out: &mut Decision,
     ) {
-        for Alert { on, channel } in &definition.alerts {
-            if !on.contains(&subject.on) {
-                continue;
+        for alert in &definition.alerts {
+            if alert.on.contains(&subject.on) {
+                let note = note(now.wall, definition, alert, subject, scope);
+                self.post(now, Errand::Alert(Arc::new(note)), out);
             }
-            let AlertChannel::Webhook { url, headers } = channel;
-            let header = |(name, value): &(Arc<str>, Template)| (Arc::clone(name), text(value, scope));
-            let note = AlertNote {
-                on: subject.on,
-                workflow: definition.name.clone(),
-                run: subject.run,
-                logical_time: subject.logical_time,
-                reason: subject.reason.into(),
-                at: now.wall,
-                url: text(url, scope),
-                headers: headers.iter().map(header).collect(),
-            };
-            self.post(now, Errand::Alert(Arc::new(note)), out);
         }
     }
 
@@ -201,9 +187,17 @@ impl Shard {
             assert!(!line.is_empty(), "an empty line from {source} to {listener}");
             completions += line.len();
         }
-        let told =
-            self.outbox.entries.values().filter(|entry| matches!(entry.errand, Errand::Completion { .. }));
+        let told = self.outbox.entries.values().filter(|entry| line(&entry.errand).is_some());
         assert_eq!(told.count(), completions, "completions and their lines");
+    }
+}
+
+/// From which workflow to which something is told, if the order matters.
+fn line(errand: &Errand) -> Option<(Name, Name)> {
+    match errand {
+        Errand::Completion { listener, completion } => Some((completion.source.clone(), listener.clone())),
+        Errand::Stage(next) => Some((next.source.clone(), next.stage.workflow.clone())),
+        Errand::Alert(_) => None,
     }
 }
 
@@ -213,6 +207,91 @@ struct Subject<'a> {
     logical_time: Wall,
     on: AlertOn,
     reason: &'a str,
+}
+
+/// What each alert of a workflow would say, for somebody who tries whether it arrives.
+pub fn samples(now: Wall, definition: &Arc<Definition>) -> Vec<AlertNote> {
+    let Some(run) = no_run(now, definition, now) else { return Vec::new() };
+    let scope = RunScope { run: &run, item: None };
+    let sample = |alert: &Alert| {
+        let on = alert.on.first().copied()?;
+        let reason = "this is a test: nothing has happened";
+        let subject = Subject { run: None, logical_time: now, on, reason };
+        Some(note(now, definition, alert, &subject, &scope))
+    };
+    definition.alerts.iter().filter_map(sample).collect()
+}
+
+/// Where there is no run, an address may still name the workflow and the time.
+fn no_run(now: Wall, definition: &Arc<Definition>, logical_time: Wall) -> Option<OpenRun> {
+    let id = windlass_model::RunId::from_u64(0)?;
+    let mut row = new_row(id, definition, now, "schedule".into(), Trigger::Call);
+    row.logical_time = logical_time;
+    Some(OpenRun::new(row, Arc::clone(definition), Arc::default()))
+}
+
+fn note(
+    now: Wall,
+    definition: &Definition,
+    alert: &Alert,
+    subject: &Subject<'_>,
+    scope: &dyn Scope,
+) -> AlertNote {
+    let (url, headers) = match &alert.channel {
+        AlertChannel::Webhook { url, headers } => {
+            let header = |(name, value): &(Arc<str>, Template)| (Arc::clone(name), text(value, scope));
+            (text(url, scope), headers.iter().map(header).collect())
+        }
+        AlertChannel::Email { to, subject } => {
+            let to: Vec<_> = to.iter().map(|to| text(to, scope)).collect();
+            let subject = subject.iter().map(|subject| ("Subject".into(), text(subject, scope)));
+            (format!("mailto:{}", to.join(",")).into(), subject.collect())
+        }
+        AlertChannel::Script { source, group } => {
+            let mut told = vec![];
+            let script = script(source, scope, &mut told);
+            let group = group.iter().map(|group| (SCRIPT_GROUP.into(), group.as_str().into()));
+            let script = (SCRIPT_TEXT.into(), script.into());
+            (SCRIPT.into(), std::iter::once(script).chain(group).chain(told).collect())
+        }
+    };
+    AlertNote {
+        on: subject.on,
+        workflow: definition.name.clone(),
+        run: subject.run,
+        logical_time: subject.logical_time,
+        reason: subject.reason.into(),
+        at: now,
+        url,
+        headers,
+    }
+}
+
+/// Where an alert goes that is a script for a worker.
+pub const SCRIPT: &str = "script:";
+/// What of its headers is the text, whose expressions are `params.v1`, `params.v2` and so on.
+pub const SCRIPT_TEXT: &str = "run";
+/// What of them is the group of workers that may run it. The others are the values of those parameters.
+pub const SCRIPT_GROUP: &str = "group";
+
+/// The text of a script in which each expression is a parameter, and their values: what is worked out now stays so, and
+/// no value gets into the text.
+fn script(source: &Template, scope: &dyn Scope, values: &mut Vec<(Arc<str>, Arc<str>)>) -> String {
+    let mut script = String::new();
+    for segment in source.segments() {
+        match segment {
+            Segment::Literal { text, .. } => script += &text.replace("${{", "$${{"),
+            Segment::Hole(hole) => {
+                let value = hole.expression.evaluate(scope, &mut Fuel::default());
+                let text = value.ok().and_then(|value| value.to_env().ok());
+                let text = text.unwrap_or_else(|| hole.expression.source().to_owned());
+                let name = format!("v{}", values.len() + 1);
+                script += &format!("${{{{ params.{name} }}}}");
+                values.push((name.into(), text.into()));
+            }
+        }
+    }
+    script
 }
 
 /// What a template stands for. One that cannot be worked out stands for itself, so that whoever reads the

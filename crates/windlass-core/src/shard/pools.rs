@@ -21,8 +21,9 @@ use windlass_workflow::definition::TaskIndex;
 
 use super::Shard;
 use super::input::{Answer, CallId, Decision, FromPool, JobPlace, Message, Refusal, ToPool};
-use super::open_run::{OpenRun, Phase};
+use super::open_run::{Job, OpenRun, Phase};
 use super::timers::Timer;
+use crate::job;
 use crate::order::OrderKey;
 use crate::rows::Change;
 use crate::time::{Mono, Now};
@@ -208,7 +209,8 @@ impl Shard {
     fn is_wanted(&mut self, now: Now, run: &mut OpenRun, ask: Ask, is_grant: bool) -> bool {
         let Some(place) = run.place(ask.job.number) else { return false };
         let Some(jobs) = run.jobs(place.task) else { return false };
-        if jobs.begun.get(&place.item).is_some_and(|job| job.permit == Some(ask)) {
+        let holds = |job: &Job| job.permit == Some(ask) && !matches!(job.state, job::State::Ended(_));
+        if jobs.begun.get(&place.item).is_some_and(holds) {
             return true;
         }
         let Some(asked) = jobs.asks.get_mut(&place.item).filter(|asked| asked.ask == ask) else {

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use windlass_model::{Name, Priority};
 use windlass_workflow::definition::TaskIndex;
 
 use crate::order::OrderKey;
@@ -22,8 +23,8 @@ pub struct Queue {
 #[derive(Debug, Default)]
 struct Class {
     entries: BTreeMap<OrderKey, Entry>,
-    /// How many jobs they have that may start or ask.
-    jobs: u64,
+    /// How many jobs they have that may start or ask, by the priority of their runs.
+    jobs: [u64; Priority::ALL.len()],
 }
 
 /// A task with ready jobs.
@@ -54,13 +55,15 @@ impl Queue {
         }
         let Some(class) = self.classes.get_mut(requirement) else { return };
         let before = class.entries.insert(key, entry);
-        class.jobs = class.jobs + entry.jobs() - before.map_or(0, |before| before.jobs());
+        let jobs = &mut class.jobs[key.run_priority as usize];
+        *jobs = *jobs + entry.jobs() - before.map_or(0, |before| before.jobs());
     }
 
     /// Takes a task out.
     pub fn remove(&mut self, requirement: &Requirement, key: OrderKey) {
         if let Some(class) = self.classes.get_mut(requirement) {
-            class.jobs -= class.entries.remove(&key).map_or(0, |before| before.jobs());
+            let before = class.entries.remove(&key).map_or(0, |before| before.jobs());
+            class.jobs[key.run_priority as usize] -= before;
             if class.entries.is_empty() {
                 self.classes.remove(requirement);
             }
@@ -77,8 +80,21 @@ impl Queue {
     pub fn demand(&self) -> impl Iterator<Item = (Arc<Requirement>, OrderKey, u64)> {
         self.classes.iter().filter_map(|(requirement, class)| {
             let (best, _) = class.entries.first_key_value()?;
-            Some((Arc::clone(requirement), *best, class.jobs))
+            Some((Arc::clone(requirement), *best, class.jobs.iter().sum()))
         })
+    }
+
+    /// How many jobs may start, by the group of workers that they need and how urgent their run is.
+    pub fn depths(&self) -> BTreeMap<(Option<Name>, Priority), u64> {
+        let mut depths = BTreeMap::new();
+        for (requirement, class) in &self.classes {
+            for (priority, jobs) in Priority::ALL.iter().zip(class.jobs) {
+                if jobs > 0 {
+                    *depths.entry((requirement.group.clone(), *priority)).or_default() += jobs;
+                }
+            }
+        }
+        depths
     }
 
     /// Every entry, for checks.
@@ -89,7 +105,10 @@ impl Queue {
     /// Recounts what is counted; panics if it differs. For tests.
     pub fn check(&self) {
         for (requirement, class) in &self.classes {
-            let jobs: u64 = class.entries.values().map(Entry::jobs).sum();
+            let mut jobs = [0; Priority::ALL.len()];
+            for (key, entry) in &class.entries {
+                jobs[key.run_priority as usize] += entry.jobs();
+            }
             assert_eq!(class.jobs, jobs, "ready jobs of {requirement:?}");
         }
     }

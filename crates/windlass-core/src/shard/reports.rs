@@ -198,8 +198,13 @@ impl Shard {
             if !for_gang {
                 count(task, job, end);
             }
-            permit = job.permit.take();
+            // What may still run alone has its place in the pool until it cannot any more.
+            let runs_on = end == attempt::End::Lost && job.alone_until > now.mono;
+            if !(runs_on && matches!(job.state, job::State::Backoff { .. })) {
+                permit = job.permit.take();
+            }
         }
+        let kept = job.permit;
         if is_unstarted(before.state) && !is_unstarted(attempt_state) {
             run.unstarted -= 1;
         }
@@ -223,7 +228,7 @@ impl Shard {
             exit_code: process.as_ref().and_then(|process| process.exit_code),
             signal: process.as_ref().and_then(|process| process.signal),
             outputs: outputs.clone(),
-            permit: None,
+            permit: kept,
             for_gang,
         };
         let number = finished.number;

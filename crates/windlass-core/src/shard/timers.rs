@@ -7,6 +7,7 @@ use windlass_model::{JobId, JobNumber, Name, RunId};
 use windlass_workflow::definition::TaskIndex;
 
 use super::Shard;
+use super::dispatch::give_back;
 use super::input::Decision;
 use crate::job;
 use crate::rows::{BackfillId, OutboxId};
@@ -103,7 +104,9 @@ impl Shard {
                     self.with_run(now, run, out, |_, _, _| ());
                 }
                 Timer::Backoff(run, number) => {
-                    self.with_run(now, run, out, |shard, run, _| shard.backoff_over(now, run, number));
+                    self.with_run(now, run, out, |shard, run, out| {
+                        shard.backoff_over(now, run, number, out);
+                    });
                 }
                 Timer::Hold(run, number) => {
                     self.with_run(now, run, out, |shard, run, out| {
@@ -143,8 +146,9 @@ impl Shard {
         }
     }
 
-    fn backoff_over(&mut self, now: Now, run: &mut super::OpenRun, number: JobNumber) {
+    fn backoff_over(&mut self, now: Now, run: &mut super::OpenRun, number: JobNumber, out: &mut Decision) {
         let Some(place) = run.place(number) else { return };
+        let definition = Arc::clone(&run.definition);
         let Some(jobs) = run.jobs(place.task) else { return };
         let Some(job) = jobs.begun.get_mut(&place.item) else { return };
         let job::State::Backoff { until } = job.state else { return };
@@ -153,6 +157,8 @@ impl Shard {
         }
         if let Ok(state) = job::transition(job.state, job::Event::BackoffOver) {
             job.state = state;
+            // Its lost attempt cannot run any more; the next one asks for a permit of its own.
+            give_back(&definition.tasks[place.task.position()], job.permit.take(), out);
             jobs.again.insert(place.item);
             self.requeue(run, place.task);
         }

@@ -3,16 +3,19 @@
 //! A run that is over is laid out from its rows by the same code that loads a shard, so that people see the
 //! same before and after its end.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use windlass_model::{AttemptNumber, JobId, JobNumber, JobState, Name, RunId, TaskId, WorkerId};
+use windlass_model::{AttemptNumber, JobId, JobNumber, JobState, Name, Priority, RunId, TaskId, WorkerId};
 use windlass_workflow::definition::TaskIndex;
 
 use super::Shard;
 use super::input::{Decision, Settings, Why};
 use super::load::StoredRun;
 use super::open_run::{Done, Jobs, OpenRun, Phase};
-use crate::rows::{RunRow, Values};
+use super::rendered::{Rendered, rendered};
+use crate::rows::{Expansion, RunRow, Values};
 use crate::time::{Now, Wall};
 use crate::{job, run};
 
@@ -59,6 +62,8 @@ pub struct JobsWanted {
     pub task: Option<TaskId>,
     /// Only those in this state.
     pub state: Option<JobState>,
+    /// Whether what they run is wanted, too.
+    pub rendered: bool,
 }
 
 /// A job as people see it.
@@ -78,17 +83,50 @@ pub struct JobView {
     pub current: Option<job::Attempt>,
     /// What it put out.
     pub outputs: Option<Arc<Values>>,
+    /// What it runs, if that was asked for, is the work of a worker, and can be worked out by now.
+    pub rendered: Option<Box<Rendered>>,
+}
+
+/// Which tasks of a run somebody wants to see.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TasksWanted {
+    /// Only this one.
+    pub task: Option<TaskId>,
+    /// Into how many slices the jobs of a `foreach` task are cut at most; 0 for none.
+    pub parts: u32,
+}
+
+/// How the jobs of one task stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskView {
+    /// The task.
+    pub task: TaskId,
+    /// The number of its first job; the others follow it.
+    pub first: JobNumber,
+    /// How many of its jobs are where.
+    pub counts: Counts,
+    /// How many jobs a slice has; the last may have fewer.
+    pub part_size: u32,
+    /// The same for each slice of its jobs, in the order of their numbers.
+    pub parts: Vec<Counts>,
 }
 
 /// Work that is not over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Runs that are open.
     pub open_runs: u64,
-    /// Jobs that could start.
-    pub ready_jobs: u64,
+    /// Jobs that could start, by the group of workers that they need and how urgent their run is.
+    pub ready: BTreeMap<(Option<Name>, Priority), u64>,
     /// Jobs of which an attempt is assigned, runs or is being ended.
     pub running_jobs: u64,
+}
+
+impl Work {
+    /// All jobs that could start.
+    pub fn ready_jobs(&self) -> u64 {
+        self.ready.values().sum()
+    }
 }
 
 /// An attempt that a worker has.
@@ -111,7 +149,7 @@ impl Shard {
     pub fn work(&self) -> Work {
         Work {
             open_runs: self.runs.len() as u64,
-            ready_jobs: self.queue.demand().map(|(_, _, count)| count).sum(),
+            ready: self.queue.depths(),
             running_jobs: self.runs.values().map(|run| run.attempts as u64).sum(),
         }
     }
@@ -140,6 +178,11 @@ impl Shard {
     /// A run that is open.
     pub fn run_view(&self, run: RunId) -> Option<RunView> {
         self.runs.get(&run).map(|run| RunView { row: run.row.clone(), counts: counts(run) })
+    }
+
+    /// The tasks of a run that is open, in the order of its definition.
+    pub fn tasks_view(&self, run: RunId, wanted: &TasksWanted) -> Option<Vec<TaskView>> {
+        self.runs.get(&run).map(|run| tasks(run, wanted))
     }
 
     /// Jobs of a run that is open, in the order of their numbers.
@@ -177,6 +220,11 @@ impl Stored {
         counts(&self.0)
     }
 
+    /// Its tasks, in the order of its definition.
+    pub fn tasks(&self, wanted: &TasksWanted) -> Vec<TaskView> {
+        tasks(&self.0, wanted)
+    }
+
     /// Its jobs, in the order of their numbers.
     pub fn jobs(&self, wanted: &JobsWanted) -> Vec<JobView> {
         jobs(&self.0, wanted)
@@ -186,17 +234,44 @@ impl Stored {
 /// How many jobs of a run are where.
 pub(super) fn counts(run: &OpenRun) -> Counts {
     let mut counts = Counts::default();
-    for (index, task) in run.tasks.iter().enumerate() {
-        match &task.phase {
-            Phase::Waiting => *counts.of(unbegun(run)) += 1,
-            Phase::Open(jobs) => counts.add_jobs(jobs),
-            Phase::Done(done) => match &done.jobs {
-                Some(jobs) => counts.add_jobs(jobs),
-                None => *counts.of(state_of_end(done.end)) += count_of(run, TaskIndex(index as u32)),
-            },
-        }
+    for task in 0..run.tasks.len() as u32 {
+        counts.add_task(run, TaskIndex(task), 0..u32::MAX);
     }
     counts
+}
+
+/// Takes time for the tasks, the slices and the jobs that are kept, not for all there are.
+fn tasks(run: &OpenRun, wanted: &TasksWanted) -> Vec<TaskView> {
+    let open = run.row.expansions.iter().filter(|expansion| !expansion.closed);
+    let expansions: BTreeMap<_, _> = open.map(|expansion| (expansion.task, expansion)).collect();
+    let mut views = Vec::new();
+    for (position, task) in run.definition.tasks.iter().enumerate() {
+        if wanted.task.as_ref().is_some_and(|wanted| *wanted != task.id) {
+            continue;
+        }
+        let index = TaskIndex(position as u32);
+        let mut view = TaskView {
+            task: task.id.clone(),
+            first: JobNumber(index.0),
+            counts: Counts::default(),
+            part_size: 0,
+            parts: Vec::new(),
+        };
+        view.counts.add_task(run, index, 0..u32::MAX);
+        if let Some(expansion) = expansions.get(&index) {
+            view.first = expansion.base;
+            if wanted.parts > 0 {
+                view.part_size = expansion.count.div_ceil(wanted.parts).max(1);
+                for start in (0..expansion.count).step_by(view.part_size as usize) {
+                    let mut part = Counts::default();
+                    part.add_task(run, index, start..start.saturating_add(view.part_size));
+                    view.parts.push(part);
+                }
+            }
+        }
+        views.push(view);
+    }
+    views
 }
 
 impl Counts {
@@ -215,25 +290,54 @@ impl Counts {
         }
     }
 
-    /// Takes time for the jobs that are kept, not for all there are.
-    fn add_jobs(&mut self, jobs: &Jobs) {
-        self.ready += u64::from(jobs.ready());
-        self.failed += u64::from(jobs.failed);
-        self.stopped += u64::from(jobs.stopped);
-        let mut skipped = 0;
-        for job in jobs.begun.values() {
-            match job.state {
-                job::State::Running(_) => self.running += 1,
-                job::State::Backoff { .. } => self.backoff += 1,
-                job::State::Held | job::State::Waiting => self.held += 1,
-                job::State::Ended(job::End::Skipped { .. }) => skipped += 1,
-                job::State::Ended(_) | job::State::Ready => {}
-            }
-        }
-        self.skipped += skipped;
-        let others = u64::from(jobs.failed) + u64::from(jobs.stopped) + skipped;
-        self.success += u64::from(jobs.ended).saturating_sub(others);
+    /// Counts some items of a task; those that it does not have count for nothing.
+    fn add_task(&mut self, run: &OpenRun, task: TaskIndex, items: Range<u32>) {
+        let state = match &run.tasks[task.position()].phase {
+            Phase::Waiting => unbegun(run),
+            Phase::Open(jobs) => return self.add_jobs(jobs, items),
+            Phase::Done(done) => match &done.jobs {
+                Some(jobs) => return self.add_jobs(jobs, items),
+                None => state_of_end(done.end),
+            },
+        };
+        let count = expansion_of(run, task).map_or(1, |expansion| expansion.count);
+        *self.of(state) += u64::from(items.end.min(count).saturating_sub(items.start));
     }
+
+    /// Takes time for the jobs that are kept, not for all there are. The others are what `state_in` says of them.
+    fn add_jobs(&mut self, jobs: &Jobs, items: Range<u32>) {
+        let items = items.start.min(jobs.count)..items.end.min(jobs.count);
+        let border = jobs.closed_from.unwrap_or(jobs.next).clamp(items.start, items.end);
+        let (mut before, mut after) = (border - items.start, items.end - border);
+        for (item, job) in jobs.begun.range(items) {
+            *self.of(job.state.shown()) += 1;
+            *(if *item < border { &mut before } else { &mut after }) -= 1;
+        }
+        self.success += u64::from(before);
+        *(if jobs.closed_from.is_some() { &mut self.stopped } else { &mut self.ready }) += u64::from(after);
+    }
+}
+
+/// Jobs that are counted are the same as jobs that are listed, all together, by task and by slice.
+pub(super) fn check_counts(run: &OpenRun) {
+    let mut sum = Counts::default();
+    for view in tasks(run, &TasksWanted { task: None, parts: 3 }) {
+        let wanted = JobsWanted { limit: usize::MAX, task: Some(view.task.clone()), ..JobsWanted::default() };
+        let listed = jobs(run, &wanted);
+        let count = |listed: &[JobView]| {
+            let mut counts = Counts::default();
+            listed.iter().for_each(|job| *counts.of(job.state) += 1);
+            counts
+        };
+        assert_eq!(view.counts, count(&listed), "{} of {}", view.task, run.row.id);
+        listed.iter().for_each(|job| *sum.of(job.state) += 1);
+        if view.part_size > 0 {
+            let slices = listed.chunks(view.part_size as usize).map(count);
+            assert_eq!(view.parts, slices.collect::<Vec<_>>(), "slices of {} of {}", view.task, run.row.id);
+            assert_eq!(Some(view.first), listed.first().map(|job| job.number).or(Some(view.first)));
+        }
+    }
+    assert_eq!(counts(run), sum, "{}", run.row.id);
 }
 
 /// What a task of which nothing has begun is.
@@ -252,10 +356,9 @@ fn state_of_end(end: job::End) -> JobState {
     job::State::Ended(end).shown()
 }
 
-/// How many jobs a task has.
-fn count_of(run: &OpenRun, task: TaskIndex) -> u64 {
-    let expansion = run.row.expansions.iter().rfind(|expansion| expansion.task == task && !expansion.closed);
-    expansion.map_or(1, |expansion| expansion.count.into())
+/// The jobs that a `foreach` task has become, if it has.
+fn expansion_of(run: &OpenRun, task: TaskIndex) -> Option<&Expansion> {
+    run.row.expansions.iter().rfind(|expansion| expansion.task == task && !expansion.closed)
 }
 
 fn jobs(run: &OpenRun, wanted: &JobsWanted) -> Vec<JobView> {
@@ -263,13 +366,10 @@ fn jobs(run: &OpenRun, wanted: &JobsWanted) -> Vec<JobView> {
     let is_wanted = |task: TaskIndex| {
         wanted.task.as_ref().is_none_or(|wanted| *wanted == run.definition.tasks[task.position()].id)
     };
-    let expanded = |task: TaskIndex| {
-        run.row.expansions.iter().any(|expansion| expansion.task == task && !expansion.closed)
-    };
     let tasks = run.tasks.len() as u32;
     let plain = (from.min(tasks.into()) as u32..tasks)
         .map(TaskIndex)
-        .filter(|task| is_wanted(*task) && !expanded(*task))
+        .filter(|task| is_wanted(*task) && expansion_of(run, *task).is_none())
         .map(|task| (JobNumber(task.0), task, 0));
     let expansions =
         run.row.expansions.iter().filter(|expansion| !expansion.closed && is_wanted(expansion.task));
@@ -279,7 +379,15 @@ fn jobs(run: &OpenRun, wanted: &JobsWanted) -> Vec<JobView> {
         (first..expansion.count).map(move |item| (JobNumber(expansion.base.0 + item), expansion.task, item))
     });
     let views = plain.chain(items).map(|(number, task, item)| view(run, number, task, item));
-    views.filter(|view| wanted.state.is_none_or(|state| state == view.state)).take(wanted.limit).collect()
+    let views = views.filter(|view| wanted.state.is_none_or(|state| state == view.state));
+    let mut views: Vec<_> = views.take(wanted.limit).collect();
+    if wanted.rendered {
+        for view in &mut views {
+            let place = run.place(view.number);
+            view.rendered = place.and_then(|place| rendered(run, place)).map(Box::new);
+        }
+    }
+    views
 }
 
 fn view(run: &OpenRun, number: JobNumber, task: TaskIndex, item: u32) -> JobView {
@@ -316,6 +424,7 @@ fn view(run: &OpenRun, number: JobNumber, task: TaskIndex, item: u32) -> JobView
         why: Vec::new(),
         current,
         outputs,
+        rendered: None,
     }
 }
 

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use windlass_core::job::{End, State as Job};
 use windlass_core::requirement::Capability;
 use windlass_core::rows::{
-    BackfillId, BackfillState, Completion, Errand, Firing, Key, OutboxId, Selection, SkipCause, Trigger,
-    Values,
+    BackfillId, BackfillState, Chain, Completion, Errand, Firing, Key, OutboxId, Selection, SkipCause, Stage,
+    Trigger, Values,
 };
 use windlass_core::run::{self, End as RunEnd, State as Run};
 use windlass_core::shard::Reason;
@@ -653,7 +653,14 @@ fn range(world: &World, from: i64, to: i64, missing_only: bool) -> Range {
     let workflow = name("hourly");
     let done = |row: &&windlass_core::rows::RunRow| row.workflow == workflow && row.state == SUCCESS;
     let succeeded = world.runs.values().filter(done).map(|row| (row.logical_time, row.id)).collect();
-    Range { workflow: workflow.clone(), from: Wall(from), to: Wall(to), missing_only, succeeded }
+    Range {
+        workflow: workflow.clone(),
+        from: Wall(from),
+        to: Wall(to),
+        missing_only,
+        succeeded,
+        upstream: BTreeMap::new(),
+    }
 }
 
 fn backfill(world: &mut World, key: &str, from: i64, to: i64, parallel: u32, missing: bool) -> Answer {
@@ -666,6 +673,7 @@ fn backfill(world: &mut World, key: &str, from: i64, to: i64, parallel: u32, mis
         parallel,
         params: Arc::new(Values::from([("m".into(), windlass_workflow::expr::Value::Int(5))])),
         priority: None,
+        then: vec![],
     };
     world.call(Call::Backfill(Box::new(wanted)))
 }
@@ -779,6 +787,113 @@ fn what_was_read_of_a_run_before_its_campaign_counted_another_end_reopens_nothin
     assert_eq!(world.call(Call::Control(control)), Answer::Refused(Refusal::NoSuchRun));
     let row = &world.backfills[&id];
     assert_eq!((row.succeeded, row.failed), (1, 0));
+}
+
+/// A campaign over `hourly`, and `report` after it.
+fn with_report(world: &mut World, start: i64) -> BackfillId {
+    world.put(&flow("name: report\ntriggers: [{after: hourly}]\ntasks: {r: {type: noop}}"));
+    let times: Arc<[Wall]> = (0..3).map(|hour| Wall(start + hour * HOUR)).collect();
+    let wanted = StartBackfill {
+        known: None,
+        key: Key { principal: "me".into(), key: "k".into() },
+        body: 0,
+        range: range(world, start, start + 2 * HOUR, false),
+        parallel: 2,
+        params: Arc::default(),
+        priority: None,
+        then: vec![Stage { workflow: name("report"), times }],
+    };
+    started(world.call(Call::Backfill(Box::new(wanted))))
+}
+
+fn of(world: &World, workflow: &str) -> usize {
+    world.runs.values().filter(|row| row.workflow == name(workflow)).count()
+}
+
+#[test]
+fn the_next_stage_begins_once_when_every_run_of_the_one_before_has_succeeded() {
+    let (mut world, start) = hourly_world();
+    let id = with_report(&mut world, start);
+    let mut told = None;
+    for step in 0..60 {
+        world.offer(1);
+        if !world.held.is_empty() {
+            world.succeed(0);
+        }
+        if world.backfills[&id].state != BackfillState::Done {
+            assert_eq!(of(&world, "report"), 0, "not before all are done");
+        }
+        let stage = |input: &&Input| matches!(input, Input::ToHome(_, ToHome::NextStage(..)));
+        told = world.mail.iter().find(stage).cloned().or(told);
+        world.deliver();
+        if step % 3 == 0 {
+            world.reload();
+        }
+        world.pass(Duration::from_secs(1));
+    }
+    assert_eq!((of(&world, "hourly"), of(&world, "report")), (3, 3), "and none of them by its trigger");
+    let later: Vec<_> = world.backfills.values().filter(|row| row.chain.root == Some(id)).cloned().collect();
+    assert_eq!(later.len(), 1);
+    assert_eq!((later[0].state, later[0].succeeded, later[0].parallel), (BackfillState::Done, 3, 2));
+    assert_eq!(later[0].key, Chain::key(id, &"me".into(), &name("report")));
+    world.input(told.expect("it was told"));
+    world.deliver();
+    assert_eq!(world.backfills.len(), 2, "what is told twice is done once");
+}
+
+#[test]
+fn a_stage_with_a_failure_is_the_last_and_one_of_a_workflow_that_is_gone_is_stopped() {
+    let (mut world, start) = hourly_world();
+    let id = with_report(&mut world, start);
+    world.offer(1);
+    world.fail(0);
+    world.finish();
+    assert_eq!((world.backfills[&id].failed, of(&world, "report"), world.backfills.len()), (1, 0, 1));
+    let (mut world, start) = hourly_world();
+    with_report(&mut world, start);
+    assert_eq!(world.call(Call::DeleteWorkflow(name("report"), None)), Answer::Done);
+    world.finish();
+    let states: Vec<_> = world.backfills.values().map(|row| row.state).collect();
+    assert_eq!(states, [BackfillState::Done, BackfillState::Stopped]);
+}
+
+#[test]
+fn dependants_are_planned_by_what_they_need() {
+    let (mut world, start) = hourly_world();
+    let plan = |world: &World, workflow: &str, missing_only, wanted: &[(i64, bool)]| {
+        let times = wanted.iter().map(|(hour, wanted)| (Wall(start + hour * HOUR), *wanted)).collect();
+        let range = Range {
+            workflow: name(workflow),
+            from: Wall(start - 9 * HOUR),
+            to: Wall(start + 9 * HOUR),
+            missing_only,
+            succeeded: BTreeMap::from([(Wall(start + 2 * HOUR), RunId::from_u64(7).unwrap())]),
+            upstream: BTreeMap::from([(name("hourly"), times)]),
+        };
+        let plan = world.shard.plan(&range).unwrap();
+        plan.iter().map(|run| ((run.logical_time.0 - start) / HOUR, run.wanted)).collect::<Vec<_>>()
+    };
+    world.put(&flow("name: next\nschedule: {cron: '0 * * * *', overlap: allow}\ntasks: {d: {type: dependent, with: {workflow: hourly, logical_time: '${{ run.logical_time - hours(1) }}'}}}"));
+    let all = [(0, true), (1, true), (2, false)];
+    assert_eq!(plan(&world, "next", false, &all), [(1, true), (2, true), (3, true)], "an hour later");
+    assert_eq!(
+        plan(&world, "next", true, &all),
+        [(1, true), (2, true), (3, true)],
+        "2 exists, and is done again"
+    );
+    assert_eq!(
+        plan(&world, "next", true, &[(1, false)]),
+        [(2, false)],
+        "2 exists, and nothing it needs is done"
+    );
+    world.put(&flow("name: same\ntasks: {d: {type: dependent, with: {workflow: hourly}}}"));
+    assert_eq!(plan(&world, "same", true, &all), [(0, true), (1, true), (2, false)], "without a schedule");
+    world.put(&flow(
+        "name: report\nschedule: '0 0 1 1 *'\ntriggers: [{after: hourly}]\ntasks: {r: {type: noop}}",
+    ));
+    assert_eq!(plan(&world, "report", false, &all), [(0, true), (1, true), (2, true)], "by its trigger");
+    world.put(&flow("name: other\nschedule: '0 * * * *'\ntasks: {r: {type: noop}}"));
+    assert_eq!(plan(&world, "other", false, &all), []);
 }
 
 #[test]

@@ -686,6 +686,65 @@ fn a_pool_lets_so_many_run_and_the_best_wait_first() {
     assert_eq!(world.state(low), SUCCESS);
 }
 
+/// A lost attempt that ends by itself when nobody hears its worker runs on until then, and has its place in the pool.
+#[test]
+fn a_pool_counts_what_may_still_run_alone() {
+    for reloads in [false, true] {
+        let mut world = World::with_worker();
+        world.worker(life(2), Capability { slots: 100, ..Capability::default() });
+        world.call(Call::SetPool(Name::new("p").unwrap(), 1));
+        world.submit(&flow("name: x\ntasks: {a: {run: x, orphan_timeout: 20s, pool: p}}"));
+        world.offer(1);
+        world.deliver();
+        world.offer(1);
+        world.start(0);
+        let other = world.submit(&flow("name: y\npriority: high\ntasks: {a: {run: x, pool: p}}"));
+        lose_worker(&mut world);
+        let try_to_start = |world: &mut World| {
+            world.deliver();
+            world.offer_to(life(2), 10);
+            world.deliver();
+            world.offer_to(life(2), 10);
+        };
+        try_to_start(&mut world);
+        assert_eq!(world.held.len(), 0, "the lost attempt may still run");
+        world.pass(Duration::from_secs(19));
+        if reloads {
+            world.reload();
+        }
+        try_to_start(&mut world);
+        assert_eq!(world.held.len(), 0, "the lost attempt may still run");
+        world.pass(Duration::from_secs(20));
+        world.pass(Settings::default().kill_grace);
+        try_to_start(&mut world);
+        assert_eq!(world.held.len(), 1, "the place is free again");
+        assert_eq!(world.held[0].1.attempt.job.run, other, "the better has it");
+        world.finish();
+        assert!(world.permits.is_empty());
+    }
+}
+
+/// What is stopped while its lost attempt may still run is over, and its place in the pool comes back.
+#[test]
+fn a_permit_that_is_kept_for_a_lost_attempt_comes_back_if_its_run_is_stopped() {
+    let mut world = World::with_worker();
+    world.call(Call::SetPool(Name::new("p").unwrap(), 1));
+    let run = world.submit(&flow("name: x\ntasks: {a: {run: x, orphan_timeout: 1h, pool: p}}"));
+    world.offer(1);
+    world.deliver();
+    world.offer(1);
+    world.start(0);
+    lose_worker(&mut world);
+    world.deliver();
+    assert_eq!(world.permits.len(), 1);
+    world.control(run, Command::Stop);
+    assert_eq!(world.state(run), STOPPED);
+    // The pool asks now and then who still needs what it gave.
+    world.pass(Duration::from_secs(11));
+    world.deliver();
+    assert!(world.permits.is_empty());
+}
+
 #[test]
 fn a_pool_goes_when_nobody_holds_a_permit_of_it() {
     let mut world = World::with_worker();

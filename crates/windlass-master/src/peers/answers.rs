@@ -8,11 +8,12 @@ use windlass_core::master::input::Reply;
 use windlass_core::rows::{BackfillId, RunRow};
 use windlass_core::shard::backfill::PlannedRun;
 use windlass_core::shard::input::{Answer, Refusal};
-use windlass_core::shard::view::{AttemptView, JobView, RunView, Work};
+use windlass_core::shard::rendered::Rendered;
+use windlass_core::shard::view::{AttemptView, JobView, RunView, TaskView, Work};
 use windlass_core::shard::why::Reason;
 use windlass_core::time::{Mono, Wall};
 use windlass_core::{job, run};
-use windlass_model::{AttemptNumber, Fence, Incarnation, JobNumber, WorkerId};
+use windlass_model::{AttemptNumber, Fence, Incarnation, JobNumber, Name, WorkerId};
 use windlass_store::encoding::{shapes as stored, states};
 
 use super::shapes::{
@@ -37,13 +38,21 @@ enum AnswerShape {
     Accepted { state: String },
     Done,
     Run(Option<Box<RunShape>>),
+    Tasks(Option<Vec<TaskShape>>),
     Jobs(Option<Vec<JobShape>>),
     Why(Option<Vec<ReasonShape>>),
     Plan(Vec<PlannedShape>),
     Backfill { backfill: String, runs: u32 },
-    Work { open_runs: u64, ready_jobs: u64, running_jobs: u64 },
+    Work { open_runs: u64, ready: Vec<ReadyShape>, running_jobs: u64 },
     Attempts(Vec<AttemptOnShape>),
     Refused(RefusalShape),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ReadyShape {
+    group: Option<String>,
+    priority: String,
+    jobs: u64,
 }
 
 /// As it is sent.
@@ -75,6 +84,10 @@ fn answer_shape(now: Mono, answer: &Answer) -> AnswerShape {
         Answer::Accepted(state) => AnswerShape::Accepted { state: states::run_word(*state).to_owned() },
         Answer::Done => AnswerShape::Done,
         Answer::Run(view) => AnswerShape::Run(view.as_deref().map(|view| Box::new(view.into()))),
+        Answer::Tasks(tasks) => {
+            let shape = |tasks: &Vec<TaskView>| tasks.iter().map(TaskShape::from).collect();
+            AnswerShape::Tasks(tasks.as_ref().map(shape))
+        }
         Answer::Jobs(jobs) => {
             let shape = |jobs: &Vec<JobView>| jobs.iter().map(|job| JobShape::of(now, job)).collect();
             AnswerShape::Jobs(jobs.as_ref().map(shape))
@@ -92,9 +105,18 @@ fn answer_shape(now: Mono, answer: &Answer) -> AnswerShape {
         Answer::Backfill(BackfillId(id), runs) => {
             AnswerShape::Backfill { backfill: id.to_string(), runs: *runs }
         }
-        Answer::Work(Work { open_runs, ready_jobs, running_jobs }) => {
-            AnswerShape::Work { open_runs: *open_runs, ready_jobs: *ready_jobs, running_jobs: *running_jobs }
-        }
+        Answer::Work(Work { open_runs, ready, running_jobs }) => AnswerShape::Work {
+            open_runs: *open_runs,
+            ready: ready
+                .iter()
+                .map(|((group, priority), jobs)| ReadyShape {
+                    group: group.as_ref().map(Name::to_string),
+                    priority: priority.to_string(),
+                    jobs: *jobs,
+                })
+                .collect(),
+            running_jobs: *running_jobs,
+        },
         Answer::Attempts(attempts) => AnswerShape::Attempts(
             attempts
                 .iter()
@@ -118,6 +140,9 @@ impl AnswerShape {
             AnswerShape::Accepted { state } => Answer::Accepted(run_state(&state)?),
             AnswerShape::Done => Answer::Done,
             AnswerShape::Run(view) => Answer::Run(some(view, |view| view.view().map(Box::new))?),
+            AnswerShape::Tasks(tasks) => Answer::Tasks(some(tasks, |tasks| {
+                tasks.into_iter().map(TaskShape::view).collect::<Decoded<_>>()
+            })?),
             AnswerShape::Jobs(jobs) => Answer::Jobs(some(jobs, |jobs| {
                 jobs.into_iter().map(|job| job.view(now)).collect::<Decoded<_>>()
             })?),
@@ -133,8 +158,11 @@ impl AnswerShape {
                 Answer::Plan(planned.collect::<Decoded<_>>()?)
             }
             AnswerShape::Backfill { backfill, runs } => Answer::Backfill(BackfillId(parse(&backfill)?), runs),
-            AnswerShape::Work { open_runs, ready_jobs, running_jobs } => {
-                Answer::Work(Work { open_runs, ready_jobs, running_jobs })
+            AnswerShape::Work { open_runs, ready, running_jobs } => {
+                let ready = ready.into_iter().map(|ReadyShape { group, priority, jobs }| {
+                    Ok(((some(group, |group| name(&group))?, parse(&priority)?), jobs))
+                });
+                Answer::Work(Work { open_runs, ready: ready.collect::<Decoded<_>>()?, running_jobs })
             }
             AnswerShape::Attempts(attempts) => {
                 let views = attempts.into_iter().map(|shape| {
@@ -260,6 +288,42 @@ impl RunShape {
     }
 }
 
+// --- tasks --------------------------------------------------------------------------------------------
+
+#[derive(Debug, Serialize, Deserialize)]
+struct TaskShape {
+    task: String,
+    first: u32,
+    counts: String,
+    part_size: u32,
+    parts: Vec<String>,
+}
+
+impl From<&TaskView> for TaskShape {
+    fn from(view: &TaskView) -> TaskShape {
+        TaskShape {
+            task: view.task.to_string(),
+            first: view.first.0,
+            counts: stored::counts_text(&view.counts),
+            part_size: view.part_size,
+            parts: view.parts.iter().map(stored::counts_text).collect(),
+        }
+    }
+}
+
+impl TaskShape {
+    fn view(self) -> Decoded<TaskView> {
+        let counts = |text: &String| stored::counts(text).map_err(Undecodable::of);
+        Ok(TaskView {
+            task: task(&self.task)?,
+            first: JobNumber(self.first),
+            counts: counts(&self.counts)?,
+            part_size: self.part_size,
+            parts: self.parts.iter().map(counts).collect::<Decoded<_>>()?,
+        })
+    }
+}
+
 // --- jobs ---------------------------------------------------------------------------------------------
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -271,6 +335,8 @@ struct JobShape {
     why: Vec<ReasonShape>,
     current: Option<CurrentShape>,
     outputs: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rendered: Option<RenderedShape>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -312,6 +378,7 @@ impl JobShape {
             why: reasons(now, &view.why),
             current: view.current.as_ref().map(|current| CurrentShape::of(now, current)),
             outputs: view.outputs.as_deref().map(values_text),
+            rendered: view.rendered.as_deref().map(RenderedShape::of),
         }
     }
 
@@ -324,7 +391,40 @@ impl JobShape {
             why: to_reasons(now, self.why)?,
             current: some(self.current, |current| current.attempt(now))?,
             outputs: some(self.outputs, |outputs| values(&outputs))?,
+            rendered: self.rendered.map(|rendered| Box::new(rendered.rendered())),
         })
+    }
+}
+
+/// What a job runs. A master that does not know of it leaves it out.
+#[derive(Debug, Serialize, Deserialize)]
+struct RenderedShape {
+    kind: String,
+    text: String,
+    env: Vec<(String, String)>,
+    cut: bool,
+    reads: Vec<(u32, u32)>,
+}
+
+impl RenderedShape {
+    fn of(rendered: &Rendered) -> RenderedShape {
+        RenderedShape {
+            kind: rendered.kind.to_string(),
+            text: rendered.text.clone(),
+            env: rendered.env.iter().map(|(name, value)| (name.to_string(), value.clone())).collect(),
+            cut: rendered.cut,
+            reads: rendered.reads.iter().map(|(first, count)| (first.0, *count)).collect(),
+        }
+    }
+
+    fn rendered(self) -> Rendered {
+        Rendered {
+            kind: self.kind.into(),
+            text: self.text,
+            env: self.env.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+            cut: self.cut,
+            reads: self.reads.into_iter().map(|(first, count)| (JobNumber(first), count)).collect(),
+        }
     }
 }
 

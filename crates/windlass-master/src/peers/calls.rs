@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use windlass_core::durable::Origin;
-use windlass_core::rows::{BackfillId, Key};
+use windlass_core::rows::{BackfillId, Key, Stage};
 use windlass_core::shard::backfill::{BackfillCommand, Range, StartBackfill};
 use windlass_core::shard::input::{Call, Command, Control, CreateRun, Expected, PutWorkflow, RecoverFrom};
 use windlass_core::shard::load::StoredRun;
-use windlass_core::shard::view::JobsWanted;
+use windlass_core::shard::view::{JobsWanted, TasksWanted};
 use windlass_core::time::Wall;
 use windlass_model::{JobNumber, Name, RunId, WorkerId};
 use windlass_store::encoding::shapes as stored;
@@ -93,12 +93,19 @@ enum CallShape {
     Run {
         run: String,
     },
+    Tasks {
+        run: String,
+        task: Option<String>,
+        parts: u32,
+    },
     Jobs {
         run: String,
         after: Option<u32>,
         limit: u64,
         task: Option<String>,
         state: Option<String>,
+        #[serde(default)]
+        rendered: bool,
     },
     Why {
         job: String,
@@ -163,6 +170,8 @@ struct RangeShape {
     to: i64,
     missing_only: bool,
     succeeded: Vec<(i64, String)>,
+    #[serde(default)]
+    upstream: BTreeMap<String, Vec<(i64, bool)>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -174,6 +183,8 @@ struct BackfillShape {
     parallel: u32,
     params: String,
     priority: Option<String>,
+    #[serde(default)]
+    then: Vec<(String, Vec<i64>)>,
 }
 
 /// As it is sent.
@@ -222,6 +233,11 @@ fn shape(call: &Call) -> CallShape {
             parallel: start.parallel,
             params: values_text(&start.params),
             priority: start.priority.map(|priority| priority.to_string()),
+            then: start
+                .then
+                .iter()
+                .map(|stage| (stage.workflow.to_string(), stage.times.iter().map(|time| time.0).collect()))
+                .collect(),
         })),
         Call::ControlBackfill(BackfillId(id), command) => CallShape::ControlBackfill {
             backfill: id.to_string(),
@@ -232,12 +248,18 @@ fn shape(call: &Call) -> CallShape {
             },
         },
         Call::Run(run) => CallShape::Run { run: run.to_string() },
+        Call::Tasks(run, wanted) => CallShape::Tasks {
+            run: run.to_string(),
+            task: wanted.task.as_ref().map(ToString::to_string),
+            parts: wanted.parts,
+        },
         Call::Jobs(run, wanted) => CallShape::Jobs {
             run: run.to_string(),
             after: wanted.after.map(|after| after.0),
             limit: wanted.limit as u64,
             task: wanted.task.as_ref().map(ToString::to_string),
             state: wanted.state.map(|state| state.to_string()),
+            rendered: wanted.rendered,
         },
         Call::Why(job) => CallShape::Why { job: job.to_string() },
         Call::Work => CallShape::Work,
@@ -320,6 +342,13 @@ impl From<&Range> for RangeShape {
             to: range.to.0,
             missing_only: range.missing_only,
             succeeded: range.succeeded.iter().map(|(at, run)| (at.0, run.to_string())).collect(),
+            upstream: range
+                .upstream
+                .iter()
+                .map(|(workflow, times)| {
+                    (workflow.to_string(), times.iter().map(|(time, again)| (time.0, *again)).collect())
+                })
+                .collect(),
         }
     }
 }
@@ -333,6 +362,14 @@ impl RangeShape {
             to: Wall(self.to),
             missing_only: self.missing_only,
             succeeded: succeeded.collect::<Decoded<_>>()?,
+            upstream: self
+                .upstream
+                .into_iter()
+                .map(|(workflow, times)| {
+                    let times = times.into_iter().map(|(time, again)| (Wall(time), again)).collect();
+                    Ok((name(&workflow)?, times))
+                })
+                .collect::<Decoded<_>>()?,
         })
     }
 }
@@ -403,13 +440,17 @@ impl<S: Store> CallReader<S> {
                 },
             ),
             CallShape::Run { run } => Call::Run(parse(&run)?),
-            CallShape::Jobs { run, after, limit, task: of, state } => Call::Jobs(
+            CallShape::Tasks { run, task: of, parts } => {
+                Call::Tasks(parse(&run)?, TasksWanted { task: some(of, |of| task(&of))?, parts })
+            }
+            CallShape::Jobs { run, after, limit, task: of, state, rendered } => Call::Jobs(
                 parse(&run)?,
                 JobsWanted {
                     after: after.map(JobNumber),
                     limit: usize::try_from(limit).unwrap_or(usize::MAX),
                     task: some(of, |of| task(&of))?,
                     state: some(state, |state| parse(&state))?,
+                    rendered,
                 },
             ),
             CallShape::Why { job } => Call::Why(parse(&job)?),
@@ -463,6 +504,13 @@ impl<S: Store> CallReader<S> {
             parallel: start.parallel,
             params: values(&start.params)?,
             priority: some(start.priority, |priority| parse(&priority))?,
+            then: start
+                .then
+                .into_iter()
+                .map(|(workflow, times)| {
+                    Ok(Stage { workflow: name(&workflow)?, times: times.into_iter().map(Wall).collect() })
+                })
+                .collect::<Decoded<_>>()?,
         })
     }
 
@@ -561,6 +609,7 @@ mod tests {
             to: Wall(2),
             missing_only: true,
             succeeded: BTreeMap::from([(Wall(1), run())]),
+            upstream: BTreeMap::from([(name("other"), BTreeMap::from([(Wall(1), true), (Wall(2), false)]))]),
         };
         let control = |command| {
             let comment = Some("go".into());
@@ -596,6 +645,7 @@ mod tests {
             limit: 1000,
             task: Some(TaskId::new("a").unwrap()),
             state: Some(JobState::Held),
+            rendered: true,
         };
         calls.extend([
             Call::Create(Box::new(create(&definition, Some(1)))),
@@ -613,8 +663,11 @@ mod tests {
                 parallel: 3,
                 params: Arc::default(),
                 priority: None,
+                then: vec![Stage { workflow: name("after"), times: Arc::new([Wall(3)]) }],
             })),
             Call::Run(run()),
+            Call::Tasks(run(), TasksWanted { task: wanted.task.clone(), parts: 600 }),
+            Call::Tasks(run(), TasksWanted::default()),
             Call::Jobs(run(), wanted),
             Call::Jobs(run(), JobsWanted::default()),
             Call::Why(JobId { run: run(), number: JobNumber(2) }),

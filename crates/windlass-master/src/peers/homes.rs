@@ -1,14 +1,17 @@
 //! What shards of different owners say to each other.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
-use windlass_core::rows::Completion;
+use windlass_core::rows::{Completion, Errand};
 use windlass_core::shard::dependents::Watch;
 use windlass_core::shard::input::{FromHome, FromPool, Input, ToHome, ToPool};
 use windlass_core::time::Wall;
+use windlass_store::encoding::errands;
 
 use super::shapes::{
-    AskShape, Decoded, FORMAT, OrderShape, OutboxShape, PoolShape, StampShape, StandingShape, name, parse,
-    read, run_end, run_end_word, write,
+    AskShape, Decoded, FORMAT, OrderShape, OutboxShape, PoolShape, StampShape, StandingShape, Undecodable,
+    name, parse, read, run_end, run_end_word, write,
 };
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -42,6 +45,7 @@ enum ToHomeShape {
     Unwatch { ask: AskShape, logical_time: i64 },
     Listen { listener: String, on: Vec<String>, stamp: StampShape },
     Listening { source: String, stamp: StampShape },
+    NextStage { id: OutboxShape, errand: String },
     Completed { id: OutboxShape, source: String, run: String, logical_time: i64, end: String },
     Taken { listener: String, id: OutboxShape },
     NotListening { listener: String, id: OutboxShape, stamp: StampShape },
@@ -119,6 +123,11 @@ fn to_home(what: &ToHome) -> ToHomeShape {
         ToHome::Listening { source, stamp } => {
             ToHomeShape::Listening { source: source.to_string(), stamp: (*stamp).into() }
         }
+        // As it is stored: it is the same promise.
+        ToHome::NextStage(id, next) => ToHomeShape::NextStage {
+            id: (*id).into(),
+            errand: errands::errand_text(&Errand::Stage(Arc::clone(next))),
+        },
         ToHome::Completed(id, completion) => ToHomeShape::Completed {
             id: (*id).into(),
             source: completion.source.to_string(),
@@ -181,6 +190,10 @@ fn decode_to_home(what: ToHomeShape) -> Decoded<ToHome> {
         ToHomeShape::Listening { source, stamp } => {
             ToHome::Listening { source: name(&source)?, stamp: stamp.into() }
         }
+        ToHomeShape::NextStage { id, errand } => match errands::errand(&errand) {
+            Ok(Errand::Stage(next)) => ToHome::NextStage(id.id()?, next),
+            Ok(_) | Err(_) => return Err(Undecodable::of("the next stage of a backfill cannot be read")),
+        },
         ToHomeShape::Completed { id, source, run, logical_time, end } => ToHome::Completed(
             id.id()?,
             Completion {
@@ -199,10 +212,8 @@ fn decode_to_home(what: ToHomeShape) -> Decoded<ToHome> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use windlass_core::order::OrderKey;
-    use windlass_core::rows::{OutboxId, Stamp};
+    use windlass_core::rows::{BackfillId, NextStage, OutboxId, Stage, Stamp};
     use windlass_core::shard::dependents::Standing;
     use windlass_core::shard::pools::{Ask, PoolStanding};
     use windlass_core::{job, run};
@@ -228,6 +239,16 @@ mod tests {
         let standing = PoolStanding { limit: 1, taken: 2, holders: vec![job] };
         let completion =
             Completion { source: name("nightly"), run, logical_time: Wall(-5), end: run::End::Stopped };
+        let stage = |workflow| Stage { workflow: name(workflow), times: Arc::new([Wall(-1), Wall(7)]) };
+        let next = Arc::new(NextStage {
+            source: name("nightly"),
+            root: BackfillId(run),
+            by: "me".into(),
+            parallel: 3,
+            priority: Some(Priority::Low),
+            stage: stage("w"),
+            then: vec![stage("x")],
+        });
         let watch = Watch { ask, logical_time: Wall(i64::MIN), task: Some("load".into()) };
         let told = |standing| FromHome::Told { ask, stamp, standing };
         let skipped = job::End::Skipped { by_failure: true };
@@ -249,6 +270,7 @@ mod tests {
                 },
             ),
             Input::ToHome(name("w"), ToHome::Listening { source: name("s"), stamp }),
+            Input::ToHome(name("w"), ToHome::NextStage(id, next)),
             Input::ToHome(name("w"), ToHome::Completed(id, completion)),
             Input::ToHome(name("w"), ToHome::Taken { listener: name("l"), id }),
             Input::ToHome(name("w"), ToHome::NotListening { listener: name("l"), id, stamp }),

@@ -272,8 +272,15 @@ impl<S: Store + 'static> Peers<S> {
                 let (format, input) = homes::encode(input)?;
                 What::Home(v1::ToShard { shard: shard.number().into(), format, input })
             }
-            FromPeer::Released(shard) => What::Released(v1::ShardFree { shard: shard.number().into() }),
+            FromPeer::Released { shard, leaving } => {
+                What::Released(v1::ShardFree { shard: shard.number().into(), leaving: *leaving })
+            }
         })
+    }
+
+    /// A stream to or from a peer has ended: perhaps the peer has. A hint, so that nobody waits to give it.
+    fn lost_touch(&self, peer: OwnerId) {
+        let _ = self.inbox.try_send(Message::Input(Input::Unreachable(peer)));
     }
 
     /// Takes what a peer says to the loop. `false` when the master has ended.
@@ -327,7 +334,9 @@ impl<S: Store + 'static> Peers<S> {
                 let input = homes::decode(home.format, &home.input)?;
                 FromPeer::Home(shapes::shard(home.shard)?, Box::new(input))
             }
-            What::Released(free) => FromPeer::Released(shapes::shard(free.shard)?),
+            What::Released(free) => {
+                FromPeer::Released { shard: shapes::shard(free.shard)?, leaving: free.leaving }
+            }
             What::Hello(_) | What::Call(_) | What::Listening(_) | What::Touched(_) => {
                 return Err(missing("a meaning here"));
             }

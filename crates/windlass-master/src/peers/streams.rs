@@ -115,6 +115,7 @@ async fn serve<S: Store + 'static>(
         ended = &mut reading => {
             // Changes may have been on their way.
             peers.feed.told(Touched::default());
+            peers.lost_touch(peer);
             return ended;
         }
         pumped = pump(peers, said, &out) => pumped,
@@ -240,6 +241,7 @@ impl<S: Store + 'static> Masters for PeerService<S> {
                 () = out.closed() => {}
                 () = stop.cancelled() => {}
             }
+            peers.lost_touch(peer);
             let mut table = peers.table();
             if let Some(link) = table.links.get_mut(&peer) {
                 link.arrived.remove(&number);

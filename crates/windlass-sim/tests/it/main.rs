@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "clippy knows unwrap in tests only of marked functions")]
 
 mod clocks;
+mod growth;
 mod masters;
 mod mutants;
 mod nesting;

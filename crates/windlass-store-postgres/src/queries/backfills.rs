@@ -87,8 +87,10 @@ pub(crate) async fn insert(session: &Session, rows: &[&BackfillRow]) -> Asked<()
             ],
         )
         .await?;
-    let times: super::Params<'_> =
-        &[&column(rows, |row| run_key(row.id.0)), &column(rows, |row| shapes::times_text(&row.times))];
+    let times: super::Params<'_> = &[
+        &column(rows, |row| run_key(row.id.0)),
+        &column(rows, |row| shapes::plan_text(&row.times, &row.chain)),
+    ];
     session.execute(PUT_TIMES, times).await.map(drop)
 }
 
@@ -149,6 +151,7 @@ pub(crate) async fn list(
 }
 
 fn take(row: &Fields<'_>) -> Result<BackfillRow, Malformed> {
+    let (times, chain) = shapes::plan(row.text(5, "times")?)?;
     let priority = row.maybe_text(9, "priority")?;
     let priority = priority.map(|word| word.parse().map_err(|_| Malformed::word("priority", word)));
     Ok(BackfillRow {
@@ -156,7 +159,8 @@ fn take(row: &Fields<'_>) -> Result<BackfillRow, Malformed> {
         workflow: row.name(1, "workflow")?,
         key: Key { principal: row.shared(2, "principal")?, key: row.shared(3, "key")? },
         body: unsigned(row.int(4, "digest")?),
-        times: shapes::times(row.text(5, "times")?)?,
+        times,
+        chain,
         cursor: row.small(6, "cursor")?,
         parallel: row.small(7, "number at once")?,
         params: row.values(8, "parameters")?,

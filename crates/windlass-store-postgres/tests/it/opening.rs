@@ -7,8 +7,9 @@ use windlass_model::ShardCount;
 use windlass_store::Store;
 use windlass_store_postgres::{Address, Options, PostgresStore};
 use windlass_trial::postgres::{PASSWORD, PostgresServer, Stop};
+use windlass_trial::proxy::{Fate, Proxy};
 
-use crate::place::{Place, chain, fresh_name, open, options, server, wait};
+use crate::place::{Place, chain, fresh_name, open, options, server, spawn, wait};
 use crate::work::Owner;
 
 /// What is said when a store cannot be opened.
@@ -139,6 +140,25 @@ fn a_standby_is_refused_and_a_server_that_comes_is_waited_for() {
     std::thread::sleep(Duration::from_millis(300));
     server.run().unwrap();
     opening.join().unwrap().unwrap();
+}
+
+/// A master that starts finds out by itself what became of the transaction in which it made its store.
+#[test]
+fn a_reply_that_is_lost_while_a_store_is_made_is_no_reason_to_give_up() {
+    for fate in [Fate::Swallowed, Fate::Lost] {
+        let place = Place::new();
+        let proxy = wait(Proxy::start(server().address())).unwrap();
+        proxy.every(1, fate);
+        let url = server().url_at(proxy.address(), &place.name);
+        let patient = Options { wait: Duration::from_secs(60), ..options() };
+        let opening = spawn(async move { open(&url, &patient).await });
+        while proxy.fated() < 2 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        proxy.spare();
+        let store = wait(opening).unwrap().unwrap();
+        assert_eq!(place.open().identity(), store.identity(), "it was made once");
+    }
 }
 
 #[test]

@@ -77,7 +77,11 @@ pub(crate) fn insert(connection: &Connection, row: &BackfillRow) -> rusqlite::Re
     ];
     let free = execute(connection, INSERT, values)? == 1;
     if free {
-        execute(connection, PUT_TIMES, params![run_key(row.id.0), shapes::times_text(&row.times)])?;
+        execute(
+            connection,
+            PUT_TIMES,
+            params![run_key(row.id.0), shapes::plan_text(&row.times, &row.chain)],
+        )?;
     }
     Ok(free)
 }
@@ -133,6 +137,7 @@ pub(crate) fn list(
 }
 
 fn take(row: &Fields<'_>) -> Result<BackfillRow, Malformed> {
+    let (times, chain) = shapes::plan(row.text(5, "times")?)?;
     let priority = row.maybe_text(9, "priority")?;
     let priority = priority.map(|word| word.parse().map_err(|_| Malformed::word("priority", word)));
     Ok(BackfillRow {
@@ -140,7 +145,8 @@ fn take(row: &Fields<'_>) -> Result<BackfillRow, Malformed> {
         workflow: row.name(1, "workflow")?,
         key: Key { principal: row.shared(2, "principal")?, key: row.shared(3, "key")? },
         body: unsigned(row.int(4, "digest")?),
-        times: shapes::times(row.text(5, "times")?)?,
+        times,
+        chain,
         cursor: row.small(6, "cursor")?,
         parallel: row.small(7, "number at once")?,
         params: row.values(8, "parameters")?,

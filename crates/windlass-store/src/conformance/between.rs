@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use windlass_core::rows::{
-    AlertNote, BackfillId, BackfillRow, BackfillState, Change, Completion, Errand, InboxRow, ListenerRow,
-    OutboxId, OutboxRow, RunRow, Stamp, Trigger,
+    AlertNote, BackfillId, BackfillRow, BackfillState, Chain, Change, Completion, Errand, InboxRow, Key,
+    ListenerRow, OutboxId, OutboxRow, RunRow, Stage, Stamp, Trigger,
 };
 use windlass_core::run;
 use windlass_core::time::Wall;
@@ -58,6 +58,13 @@ fn backfill(number: i64, cursor: u32, state: BackfillState) -> BackfillRow {
         key: key(&format!("campaign {number}")),
         body: u64::MAX,
         times: Arc::new([Wall(-1), NOON, Wall(i64::MAX)]),
+        chain: Arc::new(Chain {
+            root: (number == 2).then_some(BackfillId(id(1, 1))),
+            then: (number < 3)
+                .then(|| Stage { workflow: name("other"), times: Arc::new([NOON, Wall(i64::MAX)]) })
+                .into_iter()
+                .collect(),
+        }),
         cursor,
         parallel: u32::MAX,
         params: samples::values(),
@@ -165,6 +172,11 @@ pub(super) async fn a_key_starts_one_backfill(store: &impl Store) {
     };
     let rejected = alice.rejected(vec![Change::Backfill(again)]).await;
     assert_eq!(rejected.why, Reject::KeyTaken { run: id(1, 1) });
+    let stored = backfill(1, 3, BackfillState::Done);
+    let of_key = store.backfill_of_key(stored.id.0.shard(), &stored.key).await.expect("a read");
+    assert_eq!(of_key.as_ref(), Some(&stored));
+    let other = Key { key: "another".into(), ..stored.key };
+    assert_eq!(store.backfill_of_key(stored.id.0.shard(), &other).await.expect("a read"), None);
 }
 
 /// Commits runs of version 1 of `nightly`.

@@ -284,6 +284,7 @@ impl Do {
                 key: Key { principal: "me".into(), key: (number % 2).to_string().into() },
                 body: 7,
                 times: (0..number).map(at).collect(),
+                chain: Arc::default(),
                 cursor,
                 parallel: cursor + 1,
                 params: Arc::default(),

@@ -164,6 +164,7 @@ impl<S: Store> Owner<'_, S> {
     /// The next batch; every new run has an inline definition.
     pub(super) fn batch(&self, changes: Vec<Change>) -> Batch {
         let created = changes.iter().filter_map(|change| match change {
+            Change::Run(row) if row.version.is_some() => Some((row.id, Arc::default())),
             Change::Run(row) => Some((row.id, inline())),
             _ => None,
         });

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use windlass_core::rows::{AlertNote, Completion, Errand};
+use windlass_core::rows::{AlertNote, BackfillId, Completion, Errand, NextStage};
 use windlass_core::run;
 use windlass_core::time::Wall;
 
-use super::shapes::{name, parse, read, write};
+use super::shapes::{PartShape, name, parse, read, stage as read_stage, stage_shape, write};
 use super::{Malformed, states};
 
 const FIELD: &str = "errand";
@@ -21,6 +21,16 @@ enum ErrandShape {
         run: String,
         logical_time: i64,
         end: String,
+    },
+    Stage {
+        source: String,
+        root: String,
+        by: String,
+        parallel: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        priority: Option<String>,
+        stage: PartShape,
+        then: Vec<PartShape>,
     },
     Alert {
         on: String,
@@ -44,6 +54,15 @@ pub fn errand_text(errand: &Errand) -> String {
             run: completion.run.to_string(),
             logical_time: completion.logical_time.0,
             end: states::run_word(run::State::Ended(completion.end)).to_owned(),
+        },
+        Errand::Stage(next) => ErrandShape::Stage {
+            source: next.source.to_string(),
+            root: next.root.0.to_string(),
+            by: next.by.to_string(),
+            parallel: next.parallel,
+            priority: next.priority.map(|priority| priority.to_string()),
+            stage: stage_shape(&next.stage),
+            then: next.then.iter().map(stage_shape).collect(),
         },
         Errand::Alert(note) => ErrandShape::Alert {
             on: note.on.to_string(),
@@ -70,6 +89,17 @@ pub fn errand(text: &str) -> Result<Errand, Malformed> {
                 end: read_end(&end)?,
             },
         },
+        ErrandShape::Stage { source, root, by, parallel, priority, stage, then } => {
+            Errand::Stage(Arc::new(NextStage {
+                source: name(FIELD, &source)?,
+                root: BackfillId(parse(FIELD, &root)?),
+                by: by.into(),
+                parallel,
+                priority: priority.map(|word| parse(FIELD, &word)).transpose()?,
+                stage: read_stage(FIELD, stage)?,
+                then: then.into_iter().map(|shape| read_stage(FIELD, shape)).collect::<Result<_, _>>()?,
+            }))
+        }
         ErrandShape::Alert { on, workflow, run, logical_time, reason, at, url, headers } => {
             Errand::Alert(Arc::new(AlertNote {
                 on: parse(FIELD, &on)?,

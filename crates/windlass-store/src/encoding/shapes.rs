@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use windlass_core::rows::{
-    BackfillId, Expansion, Firing, GangRow, GangStage, Labels, Selection, SkipCause, Trigger,
+    BackfillId, Chain, Expansion, Firing, GangRow, GangStage, Labels, Selection, SkipCause, Stage, Trigger,
 };
 use windlass_core::shard::pools::Ask;
 use windlass_core::shard::view::Counts;
@@ -323,14 +323,65 @@ pub fn ends(text: &str) -> Result<Vec<CompletionOn>, Malformed> {
 
 // --- the logical times of a backfill ----------------------------------------------------------------
 
-/// `[1767225600000,1767312000000]`
-pub fn times_text(times: &[Wall]) -> String {
-    write(&times.iter().map(|time| time.0).collect::<Vec<_>>())
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum PlanShape {
+    Times(Vec<i64>),
+    Chain {
+        times: Vec<i64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        root: Option<String>,
+        then: Vec<PartShape>,
+    },
 }
 
-/// Reads what [`times_text`] wrote.
-pub fn times(text: &str) -> Result<Arc<[Wall]>, Malformed> {
-    Ok(read::<Vec<i64>>("times", text)?.into_iter().map(Wall).collect())
+/// What a campaign does with one workflow.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PartShape {
+    workflow: String,
+    times: Vec<i64>,
+}
+
+pub(super) fn stage_shape(stage: &Stage) -> PartShape {
+    PartShape { workflow: stage.workflow.to_string(), times: numbers(&stage.times) }
+}
+
+pub(super) fn stage(field: &'static str, shape: PartShape) -> Result<Stage, Malformed> {
+    Ok(Stage { workflow: name(field, &shape.workflow)?, times: walls(shape.times) })
+}
+
+fn numbers(times: &[Wall]) -> Vec<i64> {
+    times.iter().map(|time| time.0).collect()
+}
+
+fn walls(times: Vec<i64>) -> Arc<[Wall]> {
+    times.into_iter().map(Wall).collect()
+}
+
+/// `[1767225600000,1767312000000]`, or `{"times":[…],"then":[{"workflow":"report","times":[…]}]}` for a chain.
+pub fn plan_text(times: &[Wall], chain: &Chain) -> String {
+    let times = numbers(times);
+    write(&match (chain.root, chain.then.is_empty()) {
+        (None, true) => PlanShape::Times(times),
+        (root, _) => PlanShape::Chain {
+            times,
+            root: root.map(|root| root.0.to_string()),
+            then: chain.then.iter().map(stage_shape).collect(),
+        },
+    })
+}
+
+/// Reads what [`plan_text`] wrote.
+pub fn plan(text: &str) -> Result<(Arc<[Wall]>, Arc<Chain>), Malformed> {
+    Ok(match read("times", text)? {
+        PlanShape::Times(times) => (walls(times), Arc::default()),
+        PlanShape::Chain { times, root, then } => {
+            let root = root.map(|root| parse("times", &root).map(BackfillId)).transpose()?;
+            let then = then.into_iter().map(|shape| stage("times", shape)).collect::<Result<_, _>>()?;
+            (walls(times), Arc::new(Chain { root, then }))
+        }
+    })
 }
 
 #[cfg(test)]
@@ -391,7 +442,15 @@ mod tests {
         assert_eq!((ends_text(&rows).as_str(), ends(text)), (text, Ok(rows)));
         let rows: Arc<[Wall]> = Arc::new([Wall(i64::MIN), Wall(5)]);
         let text = "[-9223372036854775808,5]";
-        assert_eq!((times_text(&rows).as_str(), times(text)), (text, Ok(rows)));
+        let alone = Chain::default();
+        assert_eq!(
+            (plan_text(&rows, &alone).as_str(), plan(text)),
+            (text, Ok((Arc::clone(&rows), Arc::default())))
+        );
+        let stage = Stage { workflow: Name::new("report").unwrap(), times: Arc::new([Wall(7)]) };
+        let chain = Chain { root: Some(BackfillId(run)), then: vec![stage] };
+        let text = r#"{"times":[-9223372036854775808,5],"root":"01ABCDEFGHJKM","then":[{"workflow":"report","times":[7]}]}"#;
+        assert_eq!((plan_text(&rows, &chain).as_str(), plan(text)), (text, Ok((rows, Arc::new(chain)))));
     }
 
     #[test]
@@ -400,7 +459,7 @@ mod tests {
         assert!(selection("").is_err() && expansions("[{}]").is_err() && ask("{}").is_err());
         assert!(pinned("{\"no name\":1}").is_err() && firing("ran", None).is_err());
         assert!(firing("sometimes", None).is_err());
-        assert!(ends("[\"sometimes\"]").is_err() && times("[1.5]").is_err());
+        assert!(ends("[\"sometimes\"]").is_err() && plan("[1.5]").is_err());
         assert!(trigger("{\"after\":{\"run\":\"x\"}}").is_err());
     }
 }

@@ -65,6 +65,12 @@ impl Model {
         self.tables.backfills.get(&id).cloned()
     }
 
+    /// See [`Store::backfill_of_key`](crate::Store::backfill_of_key).
+    pub fn backfill_of_key(&self, shard: ShardId, key: &Key) -> Option<BackfillRow> {
+        let wanted = |row: &&BackfillRow| row.id.0.shard() == shard && row.key == *key;
+        self.tables.backfills.values().find(wanted).cloned()
+    }
+
     /// See [`Store::backfills`](crate::Store::backfills).
     pub fn backfills(
         &self,

@@ -144,6 +144,10 @@ impl Store for MemoryStore {
         Ok(self.model().backfill(id))
     }
 
+    async fn backfill_of_key(&self, shard: ShardId, key: &Key) -> Result<Option<BackfillRow>, Unavailable> {
+        Ok(self.model().backfill_of_key(shard, key))
+    }
+
     async fn backfills(
         &self,
         workflow: Option<&Name>,

@@ -16,6 +16,7 @@ use windlass_master::logs::LogWanted;
 use windlass_master::wishes::{NewRun, What};
 use windlass_master::{Config, Ended, Handle, Shell};
 use windlass_model::{AttemptNumber, JobId, JobNumber, Name, RunId, RunState};
+use windlass_protocol::log_filter::LogFilter;
 use windlass_store::Store as _;
 use windlass_store_sqlite::{OpenError, SqliteStore};
 use windlass_worker::data_folder::DataFolder;
@@ -73,6 +74,7 @@ impl RealMaster {
             worker_timeout: windlass_model::Duration::from_secs(5),
             adoption_grace: windlass_model::Duration::from_secs(10),
             kill_grace: SECOND,
+            channels: windlass_master::alerts::Channels::default(),
         };
         let (shell, handle) = Shell::new(&config, store, Clock::default());
         let service = handle.worker_service();
@@ -196,6 +198,7 @@ async fn a_workflow_runs_from_submission_to_its_end() {
         from_line: 0,
         limit: 10,
         follow: false,
+        filter: LogFilter::default(),
     };
     let part = master.handle.log(attempts[1].worker, wanted).unwrap().first().await.unwrap().unwrap();
     assert_eq!((part.items.len(), part.complete), (1, true));

@@ -121,6 +121,20 @@ pub enum AlertChannel {
         /// Additional headers.
         headers: Vec<(Arc<str>, Template)>,
     },
+    /// A mail.
+    Email {
+        /// Whom to; at least one.
+        to: Vec<Template>,
+        /// Its subject, if not the usual one.
+        subject: Option<Template>,
+    },
+    /// A script that a worker runs.
+    Script {
+        /// As the file has it. Its expressions are variables to the shell, as in a task.
+        source: Template,
+        /// Which workers may run it; any if not told.
+        group: Option<Name>,
+    },
 }
 
 /// How long finished runs are kept: what either limit lets go, goes.

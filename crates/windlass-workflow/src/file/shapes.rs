@@ -590,12 +590,24 @@ pub struct Trigger {
 pub struct Alert {
     /// For what.
     pub on: OneOrMany<AlertWord>,
-    /// How: `webhook`.
+    /// How: `webhook`, `email` or `script`.
     #[serde(rename = "type")]
-    #[schemars(extend("enum" = ["webhook"]))]
+    #[schemars(extend("enum" = ["webhook", "email", "script"]))]
     pub kind: String,
     /// Where to.
-    pub with: WebhookWith,
+    pub with: AlertWith,
+}
+
+/// `with` of an alert.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum AlertWith {
+    /// `type: webhook`
+    Webhook(WebhookWith),
+    /// `type: email`
+    Email(EmailWith),
+    /// `type: script`
+    Script(ScriptWith),
 }
 
 /// What an alert is for.
@@ -612,6 +624,29 @@ pub struct WebhookWith {
     #[serde(skip_serializing_if = "Ordered::is_empty")]
     #[schemars(default)]
     pub headers: Ordered<Scalar>,
+}
+
+/// `with` of a mail.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct EmailWith {
+    /// Whom to.
+    pub to: OneOrMany<String>,
+    /// Its subject, if not the usual one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+}
+
+/// `with` of a script.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ScriptWith {
+    /// Shell text. It is a run of its own, on a worker, with `ALERT_ON`, `ALERT_WORKFLOW`, `ALERT_RUN`, `ALERT_REASON`,
+    /// `ALERT_LOGICAL_TIME`, `ALERT_AT` and `ALERT_ID` in its environment.
+    pub run: String,
+    /// Only on workers of this group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
 }
 
 /// How long finished runs are kept.

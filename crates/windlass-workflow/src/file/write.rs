@@ -256,11 +256,25 @@ fn escaped(json: serde_json::Value) -> serde_json::Value {
 }
 
 fn alert_file(alert: &definition::Alert) -> file::Alert {
-    let AlertChannel::Webhook { url, headers } = &alert.channel;
+    let (kind, with) = match &alert.channel {
+        AlertChannel::Webhook { url, headers } => {
+            let with = file::WebhookWith { url: source(url), headers: templates(headers) };
+            ("webhook", file::AlertWith::Webhook(with))
+        }
+        AlertChannel::Email { to, subject } => {
+            let to = OneOrMany::Many(to.iter().map(source).collect());
+            let with = file::EmailWith { to, subject: subject.as_ref().map(source) };
+            ("email", file::AlertWith::Email(with))
+        }
+        AlertChannel::Script { source: run, group } => {
+            let group = group.as_ref().map(ToString::to_string);
+            ("script", file::AlertWith::Script(file::ScriptWith { run: source(run), group }))
+        }
+    };
     file::Alert {
         on: OneOrMany::Many(alert.on.iter().map(|on| file::AlertWord(on.to_string())).collect()),
-        kind: "webhook".into(),
-        with: file::WebhookWith { url: source(url), headers: templates(headers) },
+        kind: kind.into(),
+        with,
     }
 }
 

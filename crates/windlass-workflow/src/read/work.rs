@@ -191,7 +191,11 @@ fn shell(
 }
 
 /// Shell text, as written and as the shell gets it.
-fn script(report: &mut Report, node: &Node, context: &mut Context<'_>) -> Option<(Template, script::Script)> {
+pub(super) fn script(
+    report: &mut Report,
+    node: &Node,
+    context: &mut Context<'_>,
+) -> Option<(Template, script::Script)> {
     code(report, node, "shell text")?;
     let source = text::template(report, node, context.scope, context.reads)?;
     let pieces: Vec<Piece<'_>> = source

@@ -20,6 +20,7 @@ use crate::definition::{
 };
 use crate::diagnostic::Span;
 use crate::expr;
+use crate::template::Template;
 use crate::tree::{Entry, Node, Value};
 
 /// More runs of one workflow at once than a cluster can mean.
@@ -380,7 +381,8 @@ fn trigger(report: &mut Report, node: &Node, own_name: Option<&Name>) -> Option<
 
 fn alert(report: &mut Report, node: &Node, scope: &Scope, zone: &Zone) -> Option<Alert> {
     /// Channels that are planned.
-    const LATER: &[&str] = &["email", "script", "slack"];
+    const LATER: &[&str] = &["slack"];
+    const KNOWN: &[&str] = &["webhook", "email", "script"];
     let mut fields = Fields::open(report, node, "a mapping with `on` and `type`")?;
     let on: Option<Vec<AlertOn>> = fields.require(report, "on", |report, node| {
         values::one_or_many(report, node, |report, node| text::word(report, node, "event"))
@@ -388,23 +390,45 @@ fn alert(report: &mut Report, node: &Node, scope: &Scope, zone: &Zone) -> Option
     let channel = fields.require(report, "type", |report, node| {
         let word = text::plain(report, node)?;
         match &**word {
-            "webhook" => Some(()),
+            known if KNOWN.contains(&known) => Some(Arc::clone(word)),
             later if LATER.contains(&later) => {
                 let message = format!("alerts of type `{later}` are planned and not there yet");
-                report.error(Code::NotYetSupported, node.span, message, Some("use `webhook`".into()));
+                report.error(
+                    Code::NotYetSupported,
+                    node.span,
+                    message,
+                    Some("use `webhook`, `email` or `script`".into()),
+                );
                 None
             }
             other => {
-                report.unknown_word(node.span, "alert type", other, &["webhook"]);
+                report.unknown_word(node.span, "alert type", other, KNOWN);
                 None
             }
         }
     });
-    let webhook = fields.require(report, "with", |report, node| {
-        channel?;
+    let channel = fields.require(report, "with", |report, node| {
+        let channel = channel?;
         let mut reads = Reads::new();
         let mut fields = Fields::open(report, node, "a mapping")?;
         let mut context = Context { scope, reads: &mut reads, zone, own_name: None };
+        if &*channel == "script" {
+            let source =
+                fields.require(report, "run", |report, node| work::script(report, node, &mut context));
+            let group = fields.get(report, "group", text::name);
+            fields.close(report);
+            return Some(AlertChannel::Script { source: source?.0, group });
+        }
+        if &*channel == "email" {
+            let to = fields.require(report, "to", |report, node| {
+                values::one_or_many(report, node, |report, node| recipient(report, node, &mut context))
+            });
+            let subject = fields.get(report, "subject", |report, node| {
+                text::template(report, node, context.scope, context.reads)
+            });
+            fields.close(report);
+            return Some(AlertChannel::Email { to: to?, subject });
+        }
         let url = fields.require(report, "url", |report, node| work::url(report, node, &mut context));
         let headers = fields.get(report, "headers", |report, node| work::headers(report, node, &mut context));
         fields.close(report);
@@ -418,7 +442,22 @@ fn alert(report: &mut Report, node: &Node, scope: &Scope, zone: &Zone) -> Option
         let help = Some(format!("known are {}", AlertOn::WORDS.join(", ")));
         report.error(Code::OutOfRange, node.span, "the alert is for nothing: `on` is empty", help);
     }
-    Some(Alert { on, channel: webhook? })
+    Some(Alert { on, channel: channel? })
+}
+
+/// Somebody who gets mail. What an expression stands for is seen when the mail is sent.
+fn recipient(report: &mut Report, node: &Node, context: &mut Context<'_>) -> Option<Template> {
+    let template = text::template(report, node, context.scope, context.reads)?;
+    let source = template.source();
+    let odd = |letter: char| {
+        letter.is_whitespace() || letter.is_control() || matches!(letter, ',' | ';' | '<' | '>')
+    };
+    if template.is_plain() && (source.contains(odd) || !source.contains('@')) {
+        let message = format!("`{}` is no address of mail", shorten(source));
+        report.error(Code::OutOfRange, node.span, message, Some("write each as `name@example.org`".into()));
+        return None;
+    }
+    Some(template)
 }
 
 fn retention(report: &mut Report, node: &Node) -> Option<Retention> {

@@ -142,8 +142,8 @@ fn compare(rule: &str, near: &Near, ours: &[i64], line: &str) {
 }
 
 /// A zone and the moments around which the peer is not asked.
-struct Near {
-    name: &'static str,
+pub struct Near {
+    name: String,
     zone: TimeZone,
     changes: Vec<i64>,
 }
@@ -152,7 +152,7 @@ impl Near {
     /// As in `cron_peer.py`.
     const QUIET_SECS: i64 = 26 * 3_600;
 
-    fn new(name: &'static str) -> Near {
+    pub fn new(name: &str) -> Near {
         let zone = zone(name).unwrap();
         let (start, end) = (Self::midnight(&zone, START), Self::midnight(&zone, END));
         let margin = 4 * Self::QUIET_SECS;
@@ -163,7 +163,7 @@ impl Near {
             .take_while(|at| *at < end + margin)
             .filter(|at| offset(at - 1) != offset(*at))
             .collect();
-        Near { name, zone, changes }
+        Near { name: name.to_owned(), zone, changes }
     }
 
     fn quiet_firings(&self, rule: &Rule) -> Vec<i64> {
@@ -173,7 +173,7 @@ impl Near {
         firings.take_while(|at| *at < end).filter(|at| self.is_quiet(*at)).collect()
     }
 
-    fn is_quiet(&self, at: i64) -> bool {
+    pub fn is_quiet(&self, at: i64) -> bool {
         self.changes.iter().all(|change| (at - change).abs() > Self::QUIET_SECS)
     }
 
@@ -201,7 +201,7 @@ fn ask_peer(rules: &[&str]) -> std::process::Child {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test is told by its environment where its peer is")]
-fn python() -> PathBuf {
+pub fn python() -> PathBuf {
     let python = match std::env::var_os("WINDLASS_TEST_PYTHON") {
         Some(python) => PathBuf::from(python),
         None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.setup/venv/bin/python"),

@@ -10,6 +10,7 @@
 mod corpus;
 mod cron;
 mod cron_peer;
+mod crontab;
 mod diff;
 mod expr;
 mod hostile;

@@ -97,6 +97,7 @@ impl Store for AnyStore {
             shard: ShardId, workflow: &Name, from: Wall, to: Wall
         ) -> Result<BTreeMap<Wall, RunId>, Unavailable>;
         backfill(id: BackfillId) -> Result<Option<BackfillRow>, Unavailable>;
+        backfill_of_key(shard: ShardId, key: &Key) -> Result<Option<BackfillRow>, Unavailable>;
         backfills(
             workflow: Option<&Name>, below: Option<BackfillId>, limit: usize
         ) -> Result<Vec<BackfillRow>, Unavailable>;

@@ -1,10 +1,12 @@
 //! `windlass master`: a master and nothing else.
 
+use std::time::Duration;
+
 use windlass_rest::problem::Exit;
 
 use super::master_part::{MasterPart, StoreUrl};
 use super::signals::Signals;
-use super::{Threads, block_on, clock, logging, places};
+use super::{Threads, block_on, clock, logging, places, registry};
 use crate::exit::Failure;
 use crate::settings::{Given, IsRole, Role, Settings};
 use crate::verbs::Global;
@@ -31,17 +33,13 @@ pub fn run(args: &Args, _global: &Global) -> Result<Exit, Failure> {
         )
     })?;
     let store = StoreUrl::read(store)?;
-    if let Some(registry @ ("etcd" | "zookeeper" | "consul")) =
-        settings.text("registry").and_then(|url| url.split(':').next())
-    {
-        let error = settings.wrong("registry", format_args!("{registry} is not there yet"));
-        return Err(Failure::usage(error).hint("leave it at `store`"));
-    }
+    let lease = settings.duration("lease_ttl").map_or(Duration::ZERO, Duration::from);
+    let registry = settings.text("registry").map_or(Ok(None), |url| registry::read(url, lease))?;
     let data = places::data(&settings)?;
     let clock = clock(&settings)?;
     block_on(Threads::Many, async {
         let mut signals = Signals::listen()?;
-        let mut master = MasterPart::start(&settings, name, &store, &data, clock).await?;
+        let mut master = MasterPart::start(&settings, name, &store, registry, &data, clock).await?;
         tracing::info!(address = %master.address, "a master listens");
         tokio::select! {
             failure = master.failed() => return Err(failure),

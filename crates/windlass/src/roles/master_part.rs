@@ -11,11 +11,14 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use windlass_api::{Auth, FirstToken, Server};
 use windlass_clock::Clock;
+use windlass_master::alerts::{Channel, Channels, Mail, Webhook};
 use windlass_master::{Config, Ended, Handle, Shell};
 use windlass_model::Name;
+use windlass_registry::Registry;
 use windlass_store_sqlite::SqliteStore;
 
 use super::any_store::AnyStore;
+use super::registry::Attendance;
 use crate::codes::Code;
 use crate::exit::Failure;
 use crate::settings::Settings;
@@ -120,6 +123,7 @@ pub struct MasterPart {
     pub address: SocketAddr,
     /// What the worker beside it joins with, where that is asked for and can be told.
     pub token: Option<String>,
+    attendance: Option<Attendance>,
     shell: JoinHandle<Ended>,
     server: JoinHandle<std::io::Result<()>>,
     stop: CancellationToken,
@@ -131,6 +135,7 @@ impl MasterPart {
         settings: &Settings,
         name: Name,
         store: &StoreUrl,
+        registry: Option<Arc<dyn Registry>>,
         data: &Path,
         clock: Clock,
     ) -> Result<MasterPart, Failure> {
@@ -142,7 +147,7 @@ impl MasterPart {
             Auth::Loopback => None,
             Auth::Tokens => first_token(&opened, data).await?,
         };
-        let shell_config = config(settings, name, advertised(settings, address)?);
+        let shell_config = config(settings, name, advertised(settings, address)?, channels(settings)?);
         let (shell, handle) = Shell::new(&shell_config, opened, clock);
         let stop = CancellationToken::new();
         let server_config = windlass_api::Config {
@@ -156,7 +161,10 @@ impl MasterPart {
         };
         let server = Server::new(handle.clone(), server_config);
         let server = tokio::spawn(server.serve(listener, stop.child_token()));
-        Ok(MasterPart { handle, address, token, shell: tokio::spawn(shell.run()), server, stop })
+        let shell = tokio::spawn(shell.run());
+        let attendance = registry
+            .map(|registry| Attendance::begin(registry, handle.clone(), Arc::clone(&shell_config.address)));
+        Ok(MasterPart { handle, address, token, attendance, shell, server, stop })
     }
 
     /// Waits until it owns something and can answer.
@@ -193,6 +201,9 @@ impl MasterPart {
         if tokio::time::timeout(STOP_WAIT, &mut shell).await.is_err() {
             tracing::warn!("the store does not take the goodbye; others will notice by the lease");
             shell.abort();
+        }
+        if let Some(attendance) = self.attendance {
+            attendance.end().await;
         }
         self.stop.cancel();
         let _ = tokio::time::timeout(STOP_WAIT, self.server).await;
@@ -266,7 +277,28 @@ fn advertised(settings: &Settings, listens: SocketAddr) -> Result<String, Failur
     }
 }
 
-fn config(settings: &Settings, name: Name, address: String) -> Config {
+/// How people are told of alerts.
+fn channels(settings: &Settings) -> Result<Channels, Failure> {
+    let secret = std::env::var("WINDLASS_ALERT_SECRET").ok();
+    let webhook = Webhook::new(secret.as_deref()).context("cannot make calls over HTTP")?;
+    let mut ways: Vec<Arc<dyn Channel>> = vec![Arc::new(webhook)];
+    if let Some(server) = settings.text("smtp") {
+        let from = settings.text("alert_from").ok_or_else(|| {
+            Failure::new(Code::MissingSetting, anyhow::anyhow!("`smtp` is set, and `alert_from` is not"))
+                .hint("set --alert-from to the address that mails of alerts are from")
+        })?;
+        let password = std::env::var("WINDLASS_SMTP_PASSWORD").ok();
+        let mail = Mail::new(server, password.as_deref(), from).map_err(|error| {
+            Failure::new(Code::BadSetting, error).hint(
+                "write smtp://HOST:PORT or smtps://USER@HOST, and an address such as windlass@example.org",
+            )
+        })?;
+        ways.push(Arc::new(mail));
+    }
+    Ok(Channels::new(ways))
+}
+
+fn config(settings: &Settings, name: Name, address: String, channels: Channels) -> Config {
     let duration = |key| settings.duration(key).expect("the table has a default");
     Config {
         name,
@@ -277,5 +309,6 @@ fn config(settings: &Settings, name: Name, address: String) -> Config {
         worker_timeout: duration("worker_timeout"),
         adoption_grace: duration("adoption_grace"),
         kill_grace: duration("kill_grace"),
+        channels,
     }
 }

@@ -13,6 +13,7 @@ mod logging;
 mod master_part;
 pub use master_part::StoreUrl;
 pub mod places;
+mod registry;
 pub mod signals;
 mod worker_part;
 

@@ -46,7 +46,8 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     let clock = clock(&settings)?;
     block_on(Threads::Many, async {
         let mut signals = Signals::listen()?;
-        let mut master = MasterPart::start(&settings, name.clone(), &store, &data, clock.clone()).await?;
+        let mut master =
+            MasterPart::start(&settings, name.clone(), &store, None, &data, clock.clone()).await?;
         let url = format!("http://{}", reachable(master.address));
         let worker_name = Name::new(&format!("{name}-worker")).unwrap_or(name);
         let token = master.token.clone().or_else(|| global.token.clone());

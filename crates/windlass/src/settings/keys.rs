@@ -75,7 +75,7 @@ pub const KEYS: &[Key] = &[
         roles: &[Master],
         value: "URL",
         default: Some("store"),
-        meaning: "How masters hear of each other: store",
+        meaning: "How masters hear of each other: store, etcd://HOST:PORT,…/PATH or zookeeper://HOST:PORT,…/PATH",
     },
     Key {
         name: "listen",
@@ -229,6 +229,23 @@ pub const KEYS: &[Key] = &[
         value: "BOOL",
         default: Some("false"),
         meaning: "Whether http tasks may call loopback, link-local and private addresses",
+    },
+    Key {
+        name: "smtp",
+        kind: Text,
+        roles: MASTERS,
+        value: "URL",
+        default: None,
+        meaning: "Server that takes mails of alerts: smtp://HOST:PORT, or smtps://USER@HOST with the password in \
+                  WINDLASS_SMTP_PASSWORD",
+    },
+    Key {
+        name: "alert_from",
+        kind: Text,
+        roles: MASTERS,
+        value: "ADDRESS",
+        default: None,
+        meaning: "Sender of the mails of alerts",
     },
     Key {
         name: "ui_dir",

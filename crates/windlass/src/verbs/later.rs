@@ -18,21 +18,6 @@ pub struct Anything {
 /// What is planned.
 #[derive(Debug, Subcommand)]
 pub enum Later {
-    /// Runs for past firings (not there yet)
-    #[command(hide = true)]
-    Backfill(Anything),
-    /// Days on which nothing fires (not there yet)
-    #[command(hide = true)]
-    Calendars(Anything),
-    /// Runs after runs of other workflows (not there yet)
-    #[command(hide = true)]
-    Triggers(Anything),
-    /// Messages to people (not there yet)
-    #[command(hide = true)]
-    Alerts(Anything),
-    /// Workflows from elsewhere (not there yet)
-    #[command(hide = true)]
-    Import(Anything),
     /// Workflows for elsewhere (not there yet)
     #[command(hide = true)]
     Export(Anything),
@@ -66,15 +51,6 @@ impl Later {
     /// Says that it is not there yet.
     pub fn run(&self) -> Result<Exit, Failure> {
         let (verb, instead) = match self {
-            Later::Backfill(_) => ("backfill", "start each run with: windlass run NAME --logical-time TIME"),
-            Later::Calendars(_) => ("calendars", "pause a schedule with: windlass schedules pause NAME"),
-            Later::Triggers(_) => {
-                ("triggers", "write `triggers: [{after: OTHER, on: success}]` into the workflow file")
-            }
-            Later::Alerts(_) => {
-                ("alerts", "a task under `finally` of type http can call a webhook when a run ends")
-            }
-            Later::Import(_) => ("import", "write workflow files and store them with: windlass apply -f DIR"),
             Later::Export(_) => ("export", "write a definition to a file with: windlass workflows show NAME"),
             Later::Promote(_) => {
                 ("promote", "windlass workflows show NAME | windlass --server OTHER apply -f -")

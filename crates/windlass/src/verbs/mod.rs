@@ -13,11 +13,15 @@ pub mod complete;
 mod names;
 mod profiles;
 
+mod alerts;
+mod backfills;
 mod backup;
+mod calendars;
 mod control;
 mod cron;
 mod definitions;
 mod doctor;
+mod import;
 mod later;
 mod logs;
 mod machines;
@@ -27,6 +31,7 @@ mod start;
 mod submit;
 mod tokens;
 mod tools;
+mod triggers;
 mod wait;
 mod why;
 mod workflows;
@@ -129,6 +134,9 @@ pub enum Talk {
     ForceSuccess(control::ChosenJobs),
     /// Store workflow files; a new version only if something changed
     Apply(definitions::Apply),
+    /// Make workflows of what other schedulers run
+    #[command(subcommand)]
+    Import(import::Import),
     /// Compare a workflow file with what is stored
     Diff(definitions::Diff),
     /// List, show, enable and delete stored workflows
@@ -139,6 +147,14 @@ pub enum Talk {
     /// List, pause and look into schedules
     #[command(subcommand)]
     Schedules(schedules::Schedules),
+    /// Run a workflow for past firings, by a plan
+    Backfill(backfills::Backfill),
+    /// List, show and set named days on which schedules fire or do not
+    #[command(subcommand)]
+    Calendars(calendars::Calendars),
+    /// List and set what starts runs from outside
+    #[command(subcommand)]
+    Triggers(triggers::Triggers),
     /// List, show and drain workers
     #[command(subcommand)]
     Workers(machines::Workers),
@@ -151,6 +167,9 @@ pub enum Talk {
     /// Switch the start of jobs on or off, for everything
     #[command(subcommand)]
     Scheduler(machines::Scheduler),
+    /// Try whether messages to people arrive
+    #[command(subcommand)]
+    Alerts(alerts::Alerts),
     /// Make, list and revoke tokens
     #[command(subcommand)]
     Tokens(tokens::Tokens),
@@ -229,14 +248,19 @@ async fn talk(verb: Talk, session: &Session) -> Result<Exit, Failure> {
         Talk::Retry(chosen) => control::jobs(session, &chosen, JobVerb::Retry, None).await,
         Talk::ForceSuccess(chosen) => control::jobs(session, &chosen, JobVerb::ForceSuccess, None).await,
         Talk::Apply(apply) => apply.run(session).await,
+        Talk::Import(import) => import.run(session).await,
         Talk::Diff(diff) => diff.run(session).await,
         Talk::Workflows(workflows) => workflows.run(session).await,
         Talk::Deps(deps) => deps.run(session).await,
         Talk::Schedules(schedules) => schedules.run(session).await,
+        Talk::Backfill(backfill) => backfill.run(session).await,
+        Talk::Calendars(calendars) => calendars.run(session).await,
+        Talk::Triggers(triggers) => triggers.run(session).await,
         Talk::Workers(workers) => workers.run(session).await,
         Talk::Cluster => machines::cluster(session).await,
         Talk::Pools(pools) => pools.run(session).await,
         Talk::Scheduler(scheduler) => scheduler.run(session).await,
+        Talk::Alerts(alerts) => alerts.run(session).await,
         Talk::Tokens(tokens) => tokens.run(session).await,
         Talk::Backup(backup) => backup.run(session).await,
         Talk::Doctor(doctor) => doctor.run(session).await,

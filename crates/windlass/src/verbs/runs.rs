@@ -22,12 +22,15 @@ use crate::exit::Failure;
 /// How many jobs are shown to people; the rest is counted.
 const SHOWN_JOBS: usize = 100;
 
+/// How many jobs are shown to people with all that is known of each.
+const SHOWN_WHOLE: usize = 10;
+
 /// Runs.
 #[derive(Debug, Subcommand)]
 pub enum Runs {
     /// List runs, newest first
     List(List),
-    /// Show a run and its jobs
+    /// Show a run and its jobs, or one job with what it runs
     Show(One),
     /// Wait until a run is over; exit code 0 for success, 1 otherwise
     Wait(Wait),
@@ -56,11 +59,17 @@ pub struct List {
 
 /// One run.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  windlass runs show last")]
+#[command(after_help = "\
+Examples:
+  windlass runs show last
+  windlass runs show 0DQ7 'shard[3]'")]
 pub struct One {
     /// Its id, the beginning of it, or `last`
     #[arg(value_name = "RUN", add = ArgValueCompleter::new(complete::runs))]
     run: String,
+    /// Only a task, task[index] or the number of a job: with its attempts, and the script or call that they run
+    #[arg(value_name = "TASK", add = ArgValueCompleter::new(complete::tasks))]
+    task: Option<String>,
 }
 
 /// A run to wait for.
@@ -133,6 +142,9 @@ struct Whole {
 impl One {
     async fn run(self, session: &Session) -> Result<Exit, Failure> {
         let run = session.run_meant(&self.run).await?;
+        if let Some(task) = &self.task {
+            return show_jobs(session, &run, task).await;
+        }
         let most = if session.out.is_for_people() { SHOWN_JOBS } else { usize::MAX };
         let jobs = all(most, |limit, cursor| {
             let query = ListJobs { limit, cursor, ..ListJobs::default() };
@@ -178,6 +190,76 @@ fn show(out: &Out, Whole { run, jobs }: &Whole) -> std::io::Result<()> {
     }
     Ok(())
 }
+
+/// Shows the jobs of a task with all that is known of them.
+async fn show_jobs(session: &Session, run: &Run, task: &str) -> Result<Exit, Failure> {
+    let meant = session.jobs_meant(&run.id, task).await?;
+    let most = if session.out.is_for_people() { SHOWN_WHOLE } else { usize::MAX };
+    let mut jobs = Vec::new();
+    for job in meant.iter().take(most) {
+        jobs.push(session.client.job(&run.id, job.number).await?);
+    }
+    match &jobs[..] {
+        [job] => session.out.one(job, &job_label(job), |out| show_job(out, job))?,
+        _ if session.out.is_for_people() => {
+            for (place, job) in jobs.iter().enumerate() {
+                if place > 0 {
+                    session.out.line("")?;
+                }
+                show_job(&session.out, job)?;
+            }
+        }
+        _ => session.out.list(&jobs, JOB_COLUMNS, &[], "no jobs")?,
+    }
+    if meant.len() > jobs.len() {
+        session.out.note(format!("and {} more jobs; name one of them", meant.len() - jobs.len()));
+    }
+    Ok(Exit::Fine)
+}
+
+fn show_job(out: &Out, job: &Job) -> std::io::Result<()> {
+    let outputs: Vec<String> = job.outputs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    out.fields(&[
+        ("job", job.number.to_string()),
+        ("task", job_label(job)),
+        ("state", job.state.to_string()),
+        ("reason", job.reason.clone()),
+        ("outputs", outputs.join(" ")),
+        ("run of it", job.child.clone().unwrap_or_default()),
+    ])?;
+    if job.attempts.is_empty() {
+        return Ok(());
+    }
+    out.line("")?;
+    out.table(&job.attempts, ATTEMPT_COLUMNS)?;
+    let Some(command) = job.attempts.iter().rev().find_map(|attempt| attempt.command.as_ref()) else {
+        return Ok(());
+    };
+    // Whoever reads results that were made anew has run something else before.
+    let since = job.attempts.iter().find(|attempt| attempt.command.is_some()).map_or(1, |first| first.number);
+    let whose = if since > 1 { format!(" since attempt {since}") } else { String::new() };
+    if !command.text.is_empty() {
+        out.line(format!("\nruns{whose} ({}):", command.kind))?;
+        command.text.lines().try_for_each(|line| out.line(format!("  {line}")))?;
+    }
+    if !command.env.is_empty() {
+        out.line(format!("\nwith{whose}:"))?;
+        command.env.iter().try_for_each(|(name, value)| out.line(format!("  {name}={value}")))?;
+    }
+    if command.cut {
+        out.note("something was too long and is cut");
+    }
+    Ok(())
+}
+
+const ATTEMPT_COLUMNS: &[Column<Attempt>] = &[
+    ("ATTEMPT", |attempt| attempt.number.to_string()),
+    ("STATE", |attempt| attempt.state.to_string()),
+    ("WORKER", |attempt| attempt.worker.clone().unwrap_or_default()),
+    ("TOOK", |attempt| took(attempt.started_at, attempt.finished_at)),
+    ("EXIT", exit),
+    ("REASON", |attempt| attempt.reason.clone()),
+];
 
 const JOB_COLUMNS: &[Column<Job>] = &[
     ("JOB", |job| job.number.to_string()),

@@ -105,7 +105,7 @@ fn is_file(what: &str) -> bool {
 
 /// Values of the types that the workflow declares: what is typed is text, and `20` may mean a number. What cannot be
 /// read is sent as it is, and refused by who knows what is wanted.
-fn typed(given: BTreeMap<String, String>, declared: &[Param]) -> BTreeMap<String, Value> {
+pub fn typed(given: BTreeMap<String, String>, declared: &[Param]) -> BTreeMap<String, Value> {
     let value = |name: &str, text: String| {
         let kind = declared.iter().find(|param| param.name.as_str() == name).map(|param| param.kind);
         let read = match kind {
@@ -123,7 +123,7 @@ fn typed(given: BTreeMap<String, String>, declared: &[Param]) -> BTreeMap<String
     given.into_iter().map(|(name, text)| (name.clone(), value(&name, text))).collect()
 }
 
-fn pairs(given: &[String], flag: &str) -> Result<BTreeMap<String, String>, Failure> {
+pub fn pairs(given: &[String], flag: &str) -> Result<BTreeMap<String, String>, Failure> {
     let pair = |text: &String| match text.split_once('=') {
         Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
         None => Err(Failure::usage(anyhow!("`{flag} {text}` has no value"))

@@ -69,6 +69,16 @@ pub fn moment(text: &str) -> Result<Time, String> {
         })
 }
 
+/// Reads the end of a range: a moment, or a date that means the whole day.
+pub fn end(text: &str) -> Result<Time, String> {
+    let whole_day = text.parse::<jiff::civil::Date>().ok().filter(|_| text.len() == 10);
+    let last = whole_day.map(|day| day.at(23, 59, 59, 999_000_000).to_zoned(TimeZone::UTC));
+    match last {
+        Some(Ok(last)) => Ok(last.timestamp().into()),
+        _ => moment(text),
+    }
+}
+
 /// Reads a length of time.
 pub fn duration(text: &str) -> Result<Duration, String> {
     text.parse::<Duration>().map_err(|error| error.to_string())
@@ -106,6 +116,8 @@ mod tests {
             assert_eq!(moment(text).unwrap().to_string(), "2026-01-31T03:00:00.000Z", "{text}");
         }
         assert_eq!(moment("2026-01-31").unwrap().to_string(), "2026-01-31T00:00:00.000Z");
+        assert_eq!(end("2026-01-31").unwrap().to_string(), "2026-01-31T23:59:59.999Z");
+        assert_eq!(end("2026-01-31T03:00:00Z").unwrap(), moment("2026-01-31T03:00:00Z").unwrap());
         assert!(moment("10m").unwrap() > moment("now").unwrap());
         assert!(moment("tomorrow").unwrap_err().contains("is no time"));
     }

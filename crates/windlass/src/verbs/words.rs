@@ -26,6 +26,11 @@ pub fn role(word: &str) -> Result<Role, String> {
     read(word)
 }
 
+/// A day of the week.
+pub fn weekday(word: &str) -> Result<windlass_rest::calendars::Weekday, String> {
+    read(word)
+}
+
 /// A number of things, and not none.
 pub fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "it is no number from 1".to_owned())

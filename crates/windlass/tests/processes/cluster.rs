@@ -22,7 +22,7 @@ use crate::world::{PROGRAM, World, many, task, task_with};
 const LONG_AWAY: Duration = Duration::from_secs(7);
 
 /// A server, and a cluster of so many masters over it whose work is shared out.
-async fn masters(masters: usize, workers: usize, slots: u32) -> (PostgresServer, World) {
+pub async fn masters(masters: usize, workers: usize, slots: u32) -> (PostgresServer, World) {
     let server = PostgresServer::start(&[]).unwrap();
     server.create_database("windlass").unwrap();
     let store = server.url("windlass");
@@ -36,7 +36,7 @@ async fn masters(masters: usize, workers: usize, slots: u32) -> (PostgresServer,
 }
 
 /// Waits until every shard has an owner, and so many masters have some each.
-async fn shared_out(world: &World, masters: usize) {
+pub async fn shared_out(world: &World, masters: usize) {
     world
         .until(&format!("{masters} masters share the work"), async || {
             let Ok(cluster) = world.client().cluster().await else { return false };
@@ -47,18 +47,19 @@ async fn shared_out(world: &World, masters: usize) {
 }
 
 /// Talks to one of the masters, from 0, and waits for nobody.
-fn hasty(world: &World, master: usize) -> Client {
+pub fn hasty(world: &World, master: usize) -> Client {
     let brief = Duration::from_millis(1);
     let patience = Patience { unreachable: brief, unavailable: brief };
-    Client::new(&Settings { server: world.cluster.urls[master].clone(), token: None, patience }).unwrap()
+    let (server, token) = (world.cluster.urls[master].clone(), world.cluster.token.clone());
+    Client::new(&Settings { server, token, patience }).unwrap()
 }
 
-fn client(world: &World, master: usize) -> Client {
+pub fn client(world: &World, master: usize) -> Client {
     world.cluster.client_of(master).unwrap()
 }
 
 /// Starts a run through one of the masters.
-async fn submit(world: &mut World, master: usize, tasks: Value) -> String {
+pub async fn submit(world: &mut World, master: usize, tasks: Value) -> String {
     let definition = feed::workflow("trial", &world.ledger, &tasks);
     let run = feed::submit(&client(world, master), definition).await.unwrap();
     world.adopt(&run, &tasks);
@@ -66,7 +67,7 @@ async fn submit(world: &mut World, master: usize, tasks: Value) -> String {
 }
 
 /// Runs that wait at a gate, through each master in turn, until every master owns one that runs.
-async fn gated(world: &mut World, gate: &str, count: usize) -> Vec<String> {
+pub async fn gated(world: &mut World, gate: &str, count: usize) -> Vec<String> {
     let (gate, masters) = (world.gate(gate), world.cluster.urls.len());
     let mut runs = Vec::new();
     for number in 0..count {
@@ -79,7 +80,7 @@ async fn gated(world: &mut World, gate: &str, count: usize) -> Vec<String> {
 }
 
 /// Which of the masters, from 0, owns a run.
-async fn owner(world: &World, run: &str) -> usize {
+pub async fn owner(world: &World, run: &str) -> usize {
     let name = world.run(run).await.owner.expect("somebody owns it");
     if name == "master" { 0 } else { name.strip_prefix("master").unwrap().parse::<usize>().unwrap() - 1 }
 }

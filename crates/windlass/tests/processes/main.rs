@@ -10,19 +10,37 @@
 mod link;
 mod world;
 
+mod alert_scripts;
+#[cfg(feature = "postgres")]
+mod alerts;
 mod backups;
+#[cfg(feature = "postgres")]
+mod chaos;
 #[cfg(feature = "postgres")]
 mod cluster;
 #[cfg(feature = "failpoints")]
 mod crash_points;
 mod data;
+#[cfg(feature = "postgres")]
+mod deploy;
 mod disks;
+#[cfg(feature = "postgres")]
+mod failover;
 mod founding;
 mod hostile;
 mod masters;
+#[cfg(feature = "postgres")]
+mod murder;
 mod nasty;
 #[cfg(feature = "postgres")]
+mod outages;
+#[cfg(all(feature = "postgres", feature = "etcd"))]
+mod partitions;
+#[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(all(feature = "postgres", feature = "etcd", feature = "zookeeper"))]
+mod registries;
+mod schedules;
 mod stops;
 mod stores;
 mod workers;

@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use windlass_client::{Client, Patience, RunVerb, Settings};
 use windlass_rest::attempts::Attempt;
+use windlass_rest::cron::CronQuery;
 use windlass_rest::jobs::{Job, ListJobs};
 use windlass_rest::runs::Run;
 use windlass_rest::workers::{Worker, WorkerState};
@@ -64,6 +66,57 @@ impl Drop for Folder {
             let path = self.0.take().unwrap().keep();
             eprintln!("what happened is in {}", path.display());
         }
+    }
+}
+
+/// A wall clock that the test moves, for the processes that are given its file.
+#[derive(Debug)]
+pub struct TestClock {
+    folder: TempDir,
+    /// By how much it is ahead of the real one, in milliseconds.
+    ahead: AtomicI64,
+}
+
+impl TestClock {
+    /// One that shows the real time.
+    pub fn new() -> TestClock {
+        let clock = TestClock { folder: TempDir::new().unwrap(), ahead: AtomicI64::new(0) };
+        clock.pass(0);
+        clock
+    }
+
+    /// Flags that give a process this clock.
+    pub fn shift(&self, flags: &mut Vec<String>) {
+        flags.extend(["--test-clock".to_owned(), self.file().display().to_string()]);
+    }
+
+    /// So many milliseconds pass at once, or go back. Who has the clock sees it within a second.
+    pub fn pass(&self, millis: i64) {
+        let ahead = self.ahead.fetch_add(millis, Ordering::Relaxed) + millis;
+        let new = self.folder.path().join("new");
+        std::fs::write(&new, format!("{}.{:03}", ahead.div_euclid(1000), ahead.rem_euclid(1000))).unwrap();
+        std::fs::rename(&new, self.file()).unwrap();
+    }
+
+    /// What it shows, in milliseconds of the Unix epoch.
+    pub fn now(&self) -> i64 {
+        let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
+        i64::try_from(real).unwrap() + self.ahead.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the first master sees what it shows.
+    pub async fn taken(&self, world: &World) {
+        let every_second = CronQuery { expr: "* * * * * *".to_owned(), tz: None, from: None, count: Some(1) };
+        world
+            .until("the clock is taken", async || {
+                let next = world.client().cron_next(&every_second).await.unwrap().items[0].time.unix_ms();
+                (next - self.now()).abs() < 2_000
+            })
+            .await;
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("clock")
     }
 }
 
@@ -141,10 +194,7 @@ impl World {
 
     /// Starts everything.
     pub async fn start(&mut self) {
-        for node in self.cluster.nodes() {
-            node.start().unwrap();
-        }
-        self.cluster.ready().await.unwrap();
+        self.cluster.launch().await.unwrap();
     }
 
     pub fn folder(&self) -> &Path {
@@ -159,8 +209,8 @@ impl World {
     pub fn hasty(&self) -> Client {
         let brief = Duration::from_millis(1);
         let patience = Patience { unreachable: brief, unavailable: brief };
-        let server = self.cluster.url.clone();
-        Client::new(&Settings { server, token: None, patience }).unwrap()
+        let (server, token) = (self.cluster.url.clone(), self.cluster.token.clone());
+        Client::new(&Settings { server, token, patience }).unwrap()
     }
 
     pub fn gate(&self, name: &str) -> Gate {
@@ -184,7 +234,12 @@ impl World {
 
     /// A run of these tasks that somebody else started: the verdict is about it too.
     pub fn adopt(&mut self, run: &Run, tasks: &Value) {
-        self.fed.push(Fed { run: run.id.clone(), needs: needs(tasks), ledgered: true });
+        self.fed.push(Fed::now(run, needs(tasks), true));
+    }
+
+    /// The verdict is about this run too.
+    pub fn feed(&mut self, fed: Fed) {
+        self.fed.push(fed);
     }
 
     /// Starts a run of one task called `a`.

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use windlass_core::rows::{Expansion, GangRow, GangStage, Selection, Trigger};
 use windlass_core::shard::dependents::Standing;
 use windlass_core::shard::pools::PoolStanding;
+use windlass_core::shard::rendered::Rendered;
 use windlass_core::shard::view::Counts;
 use windlass_model::{Duration, JobId, JobState, Name, Priority, RunId, TaskId};
 use windlass_workflow::definition::TaskIndex;
@@ -131,6 +132,13 @@ fn job_view(now: Mono, current: Option<job::Attempt>) -> JobView {
         why: all_reasons(now),
         current,
         outputs: Some(Arc::new(BTreeMap::from([(Arc::from("rows"), Value::Int(12))]))),
+        rendered: Some(Box::new(Rendered {
+            kind: "shell".into(),
+            text: "echo \"$__windlass_1\"".into(),
+            env: vec![("__windlass_1".into(), "it's".into())],
+            cut: true,
+            reads: vec![(JobNumber(1), 1), (JobNumber(9), 40)],
+        })),
     }
 }
 
@@ -187,11 +195,23 @@ fn every_answer_comes_back_as_it_was() {
         Answer::Done,
         Answer::Run(None),
         Answer::Run(Some(Box::new(view()))),
+        Answer::Tasks(None),
+        Answer::Tasks(Some(vec![TaskView {
+            task: task("each"),
+            first: JobNumber(7),
+            counts: view().counts,
+            part_size: 3,
+            parts: vec![Counts::default(), view().counts],
+        }])),
         Answer::Jobs(None),
         Answer::Why(None),
         Answer::Plan(vec![planned]),
         Answer::Backfill(BackfillId(run()), 7),
-        Answer::Work(Work { open_runs: 1, ready_jobs: 2, running_jobs: 3 }),
+        Answer::Work(Work {
+            open_runs: 1,
+            ready: [((None, Priority::Medium), 2), ((Some(name("gpu")), Priority::Highest), 4)].into(),
+            running_jobs: 3,
+        }),
         Answer::Attempts(attempts),
     ];
     answers.extend(refusals.map(Answer::Refused));

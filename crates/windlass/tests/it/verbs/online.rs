@@ -524,3 +524,47 @@ fn a_profile_names_the_server() {
     assert!(unknown.stderr.contains("there is no profile `tem`"), "{unknown:?}");
     assert!(unknown.stderr.contains("did you mean `team`?"), "{unknown:?}");
 }
+
+#[test]
+fn a_crontab_is_imported_but_overwrites_nothing() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "0 4 * * * /opt/a.sh\n").unwrap();
+    let path = file.path().to_str().unwrap();
+    let applied = |name: &str| {
+        let mut applied = workflow(name);
+        applied["changed"] = true.into();
+        applied
+    };
+    let unknown = problem(404, "workflow_not_found", "there is no workflow `a`");
+    let put = "PUT /api/v1/workflows/a";
+    let server = Fake::knows(&[("GET /api/v1/workflows/a", 404, unknown), (put, 201, applied("a"))]);
+    let ended = server.windlass(&["import", "crontab", path, "--tz", "UTC", "-o", "json"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(ended.json()["workflows"][0]["version"], 2);
+    assert_eq!((&ended.json()["converted"], &ended.json()["dry_run"]), (&1.into(), &false.into()));
+
+    let server = Fake::knows(&[("GET /api/v1/workflows/a", 200, workflow("a")), (put, 201, applied("a"))]);
+    let ended = server.windlass(&["import", "crontab", path, "--tz", "UTC", "-q"]);
+    ended.check(
+        5,
+        "",
+        "error: there is another workflow `a`; nothing was stored [name_taken]\n\
+         hint: give new names with --prefix, or make new versions with --replace\n",
+    );
+    assert_eq!(server.windlass(&["import", "crontab", path, "--tz", "UTC", "--replace"]).code, 0);
+    // A look needs no server.
+    let ended = super::windlass(&[
+        "--server",
+        "http://127.0.0.1:1",
+        "import",
+        "crontab",
+        path,
+        "--tz",
+        "UTC",
+        "--dry-run",
+        "-q",
+    ]);
+    assert_eq!((ended.code, ended.stdout.starts_with("---\nname: a\n")), (0, true), "{ended:?}");
+    let ended = super::windlass(&["import", "crontab", path, "--tz", "Olso", "--dry-run"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+}
